@@ -1,0 +1,114 @@
+#include "core/base/fingerprint.h"
+
+#include <cstring>
+
+// The loops are written so that the compiler vectorises them; target_clones picks AVX2 or AVX-512 at load time. Integer
+// arithmetic and the fixed lane order give the same value in every clone (no FMA contraction: see CMakeLists.txt).
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)                \
+    && !defined(__SANITIZE_THREAD__)
+#define LOCKSTEP_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
+#define LOCKSTEP_CLONES
+#endif
+
+namespace lockstep {
+
+namespace {
+
+template<typename Word>
+[[gnu::always_inline]] inline std::uint64_t fingerprintWords(const unsigned char* data, std::size_t count,
+                                                             std::uint64_t firstIndex)
+{
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        Word word;
+        std::memcpy(&word, data + i * sizeof(Word), sizeof(Word));
+        sum += fingerprintMix(firstIndex + i, word);
+    }
+    return sum;
+}
+
+LOCKSTEP_CLONES std::uint64_t fingerprint8(const unsigned char* data, std::size_t count, std::uint64_t first)
+{
+    return fingerprintWords<std::uint8_t>(data, count, first);
+}
+LOCKSTEP_CLONES std::uint64_t fingerprint16(const unsigned char* data, std::size_t count, std::uint64_t first)
+{
+    return fingerprintWords<std::uint16_t>(data, count, first);
+}
+LOCKSTEP_CLONES std::uint64_t fingerprint32(const unsigned char* data, std::size_t count, std::uint64_t first)
+{
+    return fingerprintWords<std::uint32_t>(data, count, first);
+}
+LOCKSTEP_CLONES std::uint64_t fingerprint64(const unsigned char* data, std::size_t count, std::uint64_t first)
+{
+    return fingerprintWords<std::uint64_t>(data, count, first);
+}
+
+double foldLanes(double* lane)
+{
+    for (int half = kNormLanes / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; ++l)
+            lane[l] += lane[l + half];
+    return lane[0];
+}
+
+template<typename T>
+[[gnu::always_inline]] inline void addSquares(const T* data, std::size_t count, double* lane)
+{
+    std::size_t i = 0;
+    for (; i + kNormLanes <= count; i += kNormLanes) {
+        for (int l = 0; l < kNormLanes; ++l) {
+            const double v = data[i + l];
+            lane[l] += v * v;
+        }
+    }
+    for (int l = 0; i < count; ++i, ++l) {
+        const double v = data[i];
+        lane[l] += v * v;
+    }
+}
+
+LOCKSTEP_CLONES void addSquaresF32(const float* data, std::size_t count, double* lane)
+{
+    addSquares(data, count, lane);
+}
+LOCKSTEP_CLONES void addSquaresF64(const double* data, std::size_t count, double* lane)
+{
+    addSquares(data, count, lane);
+}
+
+} // namespace
+
+std::uint64_t fingerprint(const void* data, std::size_t count, std::size_t elementSize, std::uint64_t firstIndex)
+{
+    const auto* bytes = static_cast<const unsigned char*>(data);
+    switch (elementSize) {
+    case 1:
+        return fingerprint8(bytes, count, firstIndex);
+    case 2:
+        return fingerprint16(bytes, count, firstIndex);
+    case 4:
+        return fingerprint32(bytes, count, firstIndex);
+    case 16:
+        return fingerprint64(bytes, count * 2, firstIndex);
+    default:
+        return fingerprint64(bytes, count, firstIndex);
+    }
+}
+
+double sumOfSquares(const float* data, std::size_t count)
+{
+    double lane[kNormLanes] = {};
+    addSquaresF32(data, count, lane);
+    return foldLanes(lane);
+}
+
+double sumOfSquares(const double* data, std::size_t count)
+{
+    double lane[kNormLanes] = {};
+    addSquaresF64(data, count, lane);
+    return foldLanes(lane);
+}
+
+} // namespace lockstep

@@ -1,0 +1,21 @@
+// A thin door to RapidJSON for the folders that only need to read a few fields or write one document. NaN, Infinity and
+// -Infinity are accepted and written as bare literals, as Python's json does; Qt's reader refuses them.
+#pragma once
+
+#include "core/base/status.h"
+
+#include <rapidjson/document.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include <string>
+
+namespace lockstep {
+
+using JsonWriter = rapidjson::Writer<rapidjson::StringBuffer, rapidjson::UTF8<>, rapidjson::UTF8<>,
+                                     rapidjson::CrtAllocator, rapidjson::kWriteNanAndInfFlag>;
+
+// `source` is named in the error together with the byte offset.
+Result<rapidjson::Document> parseJson(const std::string& text, const std::string& source);
+
+} // namespace lockstep
