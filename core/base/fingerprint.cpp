@@ -2,10 +2,11 @@
 
 #include <cstring>
 
-// The loops are written so that the compiler vectorises them; target_clones picks AVX2 or AVX-512 at load time. Integer
-// arithmetic and the fixed lane order give the same value in every clone (no FMA contraction: see CMakeLists.txt).
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)                \
-    && !defined(__SANITIZE_THREAD__)
+// The loops are written so that the compiler vectorises them; target_clones picks AVX2 or AVX-512 at load
+// time. Integer arithmetic and the fixed lane order give the same value in every clone (no FMA contraction:
+// see CMakeLists.txt).
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&     \
+    !defined(__SANITIZE_THREAD__)
 #define LOCKSTEP_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
 #define LOCKSTEP_CLONES
@@ -80,7 +81,8 @@ LOCKSTEP_CLONES void addSquaresF64(const double* data, std::size_t count, double
 
 } // namespace
 
-std::uint64_t fingerprint(const void* data, std::size_t count, std::size_t elementSize, std::uint64_t firstIndex)
+std::uint64_t fingerprint(const void* data, std::size_t count, std::size_t elementSize,
+                          std::uint64_t firstIndex)
 {
     const auto* bytes = static_cast<const unsigned char*>(data);
     switch (elementSize) {

@@ -1,4 +1,5 @@
-// Floats as C hex text ("0x1.8p+1"): exact, and read by Python's float.fromhex, C's strtod and JavaScript parsers.
+// Floats as C hex text ("0x1.8p+1"): exact, and read by Python's float.fromhex, C's strtod and JavaScript
+// parsers.
 #pragma once
 
 #include <optional>

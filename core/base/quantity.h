@@ -1,5 +1,6 @@
-// The quantities of a run, in one table: the engine fills them, the store keys its series by them, the comparison walks
-// them in causal order, the pages show their titles. The numbers are part of the wire and store formats: append only.
+// The quantities of a run, in one table: the engine fills them, the store keys its series by them, the
+// comparison walks them in causal order, the pages show their titles. The numbers are part of the wire and
+// store formats: append only.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +60,8 @@ enum class Quantity : std::uint16_t {
 
 enum class ValueType : std::uint8_t { F64 = 0, I64 = 1, U64 = 2 };
 
-// The links of the causal chain, earliest first. A difference in one link explains differences in all later ones.
+// The links of the causal chain, earliest first. A difference in one link explains differences in all later
+// ones.
 enum class CausalLink : std::uint8_t {
     Config,
     SampleIds,
@@ -78,9 +80,10 @@ enum class CausalLink : std::uint8_t {
 
 struct QuantityInfo {
     Quantity id;
-    std::string_view name;  // in exports, on the command line and in JSON, e.g. "grad_norm"
-    std::string_view title; // for people, English, lower case; translated in the ui under the context "Quantity"
-    std::string_view unit;  // empty: none
+    std::string_view name; // in exports, on the command line and in JSON, e.g. "grad_norm"
+    std::string_view
+        title; // for people, English, lower case; translated in the ui under the context "Quantity"
+    std::string_view unit; // empty: none
     ValueType type;
     CausalLink link;
     bool indexed; // carries an index (micro-batch, group, projection)

@@ -1,4 +1,5 @@
-// What a rank reports, as plain structs. Produced by the engine or the probe, carried by core/wire, written by core/store.
+// What a rank reports, as plain structs. Produced by the engine or the probe, carried by core/wire, written
+// by core/store.
 #pragma once
 
 #include "core/base/quantity.h"
@@ -10,7 +11,8 @@
 
 namespace lockstep {
 
-// All values travel and rest as 64 bits; the quantity's ValueType says how to read them. Floats keep their bits.
+// All values travel and rest as 64 bits; the quantity's ValueType says how to read them. Floats keep their
+// bits.
 inline std::uint64_t bitsOf(double value)
 {
     return std::bit_cast<std::uint64_t>(value);
@@ -42,8 +44,8 @@ struct StepRecord {
     std::vector<StepValue> values;
 };
 
-// The samples of one micro-batch, in the order the rank used them. hashes[i] is the content hash of ids[i] after
-// augmentation; hashes may be empty when contents are not recorded.
+// The samples of one micro-batch, in the order the rank used them. hashes[i] is the content hash of ids[i]
+// after augmentation; hashes may be empty when contents are not recorded.
 struct SamplesRecord {
     std::int32_t rank = 0;
     std::int64_t step = 0;
@@ -53,7 +55,8 @@ struct SamplesRecord {
     std::vector<std::uint64_t> hashes;
 };
 
-// Level `tensor`: one parameter (or buffer) at one step. NaN norms are values; absent ones are flagged by `has`.
+// Level `tensor`: one parameter (or buffer) at one step. NaN norms are values; absent ones are flagged by
+// `has`.
 struct TensorRecord {
     enum Has : std::uint32_t { Local = 1, Reduced = 2, Update = 4, State = 8 };
     std::int32_t rank = 0;
@@ -70,8 +73,8 @@ struct TensorRecord {
     std::uint64_t stateFingerprint = 0;
 };
 
-// Something that happened on the step axis. `kind` is one of the words in docs/store.md ("epoch_end", "checkpoint",
-// "error", "stop", "resume", "segment", ...); `detail` is a JSON object.
+// Something that happened on the step axis. `kind` is one of the words in docs/store.md ("epoch_end",
+// "checkpoint", "error", "stop", "resume", "segment", ...); `detail` is a JSON object.
 struct EventRecord {
     std::int32_t rank = -1; // -1: the host, not a rank
     std::int64_t step = 0;

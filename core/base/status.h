@@ -10,16 +10,16 @@
 namespace lockstep {
 
 enum class ErrorKind {
-    Usage,        // the caller asked for something that does not exist (exit code 2)
-    Environment,  // a program, library, device, port or right is missing (exit code 3)
-    Input,        // a file or value cannot be used, or there is nothing to compare (exit code 3)
-    Corrupt,      // a file is damaged; `why` names the byte where that is known (exit code 3)
-    NewerSchema,  // written by a newer Lockstep; never touched (exit code 3)
-    Io,           // read, write, disk full (exit code 3)
-    Busy,         // somebody else holds it (exit code 3)
-    NotFound,     // no such run, file, series (exit code 3)
-    RunFailed,    // a training run ended with an error (exit code 4)
-    Cancelled,    // stopped on request
+    Usage,       // the caller asked for something that does not exist (exit code 2)
+    Environment, // a program, library, device, port or right is missing (exit code 3)
+    Input,       // a file or value cannot be used, or there is nothing to compare (exit code 3)
+    Corrupt,     // a file is damaged; `why` names the byte where that is known (exit code 3)
+    NewerSchema, // written by a newer Lockstep; never touched (exit code 3)
+    Io,          // read, write, disk full (exit code 3)
+    Busy,        // somebody else holds it (exit code 3)
+    NotFound,    // no such run, file, series (exit code 3)
+    RunFailed,   // a training run ended with an error (exit code 4)
+    Cancelled,   // stopped on request
 };
 
 // Three short clauses, each without a full stop. `fix` may be empty only where nothing can be done.

@@ -1,5 +1,6 @@
-// A thin door to RapidJSON for the folders that only need to read a few fields or write one document. NaN, Infinity and
-// -Infinity are accepted and written as bare literals, as Python's json does; Qt's reader refuses them.
+// A thin door to RapidJSON for the folders that only need to read a few fields or write one document. NaN,
+// Infinity and -Infinity are accepted and written as bare literals, as Python's json does; Qt's reader
+// refuses them.
 #pragma once
 
 #include "core/base/status.h"

@@ -198,11 +198,8 @@ struct FieldPrinter {
         out.emplace_back(key, text);
     }
     template<typename T>
-        requires std::is_arithmetic_v<T>
-    void operator()(const char* key, T v)
-    {
-        out.emplace_back(key, fmt::format("{}", v));
-    }
+    requires std::is_arithmetic_v<T>
+    void operator()(const char* key, T v) { out.emplace_back(key, fmt::format("{}", v)); }
 };
 
 Error badOption(const char* option, const std::string& given, const std::string& allowed)

@@ -1,6 +1,6 @@
-// The whole configuration of a run: one JSON document, written by the launcher, read by the worker, stored with the run.
-// Field names of the JSON equal the member names in snake_case; unknown fields are kept out of the struct but are not an
-// error, so that an older worker can run a newer project.
+// The whole configuration of a run: one JSON document, written by the launcher, read by the worker, stored
+// with the run. Field names of the JSON equal the member names in snake_case; unknown fields are kept out of
+// the struct but are not an error, so that an older worker can run a newer project.
 #pragma once
 
 #include "core/base/status.h"
@@ -25,11 +25,12 @@ struct RunConfig {
     std::string name;
     std::string mode = "single"; // single | ddp | fsdp | twin
     std::string workload = "toy-mlp";
-    int world = 1;      // ranks of ddp and fsdp; ranks replayed by twin; 1 for single
-    int alignWorld = 1; // single with order "aligned": trains on the global batches of a DDP run of this world
-    std::int64_t batch = 32; // samples per rank and micro-batch
-    std::int64_t steps = 0;  // optimizer steps; 0: as many as `epochs` give
-    std::int64_t epochs = 0; // 0 with steps 0: the workload's default
+    int world = 1; // ranks of ddp and fsdp; ranks replayed by twin; 1 for single
+    int alignWorld =
+        1; // single with order "aligned": trains on the global batches of a DDP run of this world
+    std::int64_t batch = 32;       // samples per rank and micro-batch
+    std::int64_t steps = 0;        // optimizer steps; 0: as many as `epochs` give
+    std::int64_t epochs = 0;       // 0 with steps 0: the workload's default
     std::string order = "aligned"; // aligned: DistributedSampler order; python: DataLoader(shuffle=True)
     bool shuffle = true;
     bool dropLast = false; // of the sampler
@@ -43,18 +44,18 @@ struct RunConfig {
     double clipNorm = 0;            // 0: off
     double clipValue = 0;           // 0: off
     int accumulate = 1;
-    std::string amp = "off";        // off | bf16 | fp16
-    std::string backend = "gloo";   // gloo | nccl
-    std::string device = "cpu";     // cpu | cuda
+    std::string amp = "off";          // off | bf16 | fp16
+    std::string backend = "gloo";     // gloo | nccl
+    std::string device = "cpu";       // cpu | cuda
     std::string reduction = "native"; // native | ordered
     bool findUnused = false;
     bool staticGraph = false;
     bool bucketView = false;
     double bucketMb = 0; // 0: DDP's default (1 MiB, then 25 MiB)
     bool broadcastBuffers = true;
-    double dropout = -1; // -1: the workload's own
-    int threads = 1;     // intra-op threads per rank
-    std::string record = "step"; // off | step | tensor | full
+    double dropout = -1;              // -1: the workload's own
+    int threads = 1;                  // intra-op threads per rank
+    std::string record = "step";      // off | step | tensor | full
     std::int64_t checkpointEvery = 0; // optimizer steps; 0: only at the end
     double collectiveTimeoutSeconds = 60;
     std::string resume; // path of a checkpoint; empty: from the start
@@ -68,7 +69,8 @@ std::string toJson(const RunConfig& config);
 // Errors: not JSON, a field of the wrong type; the error names the field.
 Result<RunConfig> runConfigFromJson(const std::string& text);
 
-// Values outside their range or words outside their list; names the option, what is allowed and what was given.
+// Values outside their range or words outside their list; names the option, what is allowed and what was
+// given.
 Status validate(const RunConfig& config);
 
 // "B6,k=2" -> FaultSpec. The id is not checked against the catalogue here (core/engine owns the list).

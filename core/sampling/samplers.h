@@ -15,7 +15,8 @@ struct DistributedOrder {
     std::int64_t epoch = 0;
 };
 
-// Samples per rank of a DistributedSampler: ceil(n / world), or with dropLast and a remainder ceil((n - world) / world).
+// Samples per rank of a DistributedSampler: ceil(n / world), or with dropLast and a remainder ceil((n -
+// world) / world).
 std::int64_t samplesPerRank(const DistributedOrder& order);
 // The indices of all ranks, padded or cut, before they are dealt: rank r takes positions r, r + world, ...
 std::vector<std::int64_t> globalOrder(const DistributedOrder& order);

@@ -1,5 +1,6 @@
-// torch's CPU generator and the draws that decide the order of data, without torch: the dashboard and the command line
-// check samplers of any world, the engine trains with the same code. Judge: Python torch 2.15.0 (tests/core/sampling).
+// torch's CPU generator and the draws that decide the order of data, without torch: the dashboard and the
+// command line check samplers of any world, the engine trains with the same code. Judge: Python torch 2.15.0
+// (tests/core/sampling).
 #pragma once
 
 #include <array>
@@ -8,7 +9,8 @@
 
 namespace lockstep {
 
-// mt19937 as at::mt19937 seeds and steps it (Matsumoto and Nishimura 1998; seeded with the low 32 bits of `seed`).
+// mt19937 as at::mt19937 seeds and steps it (Matsumoto and Nishimura 1998; seeded with the low 32 bits of
+// `seed`).
 class TorchRng
 {
 public:

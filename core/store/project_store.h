@@ -1,5 +1,5 @@
-// lockstep.db: the project's index of runs, gates, overrides, findings and checkpoints seen. Short transactions from any
-// process; a program of a newer schema is refused, never touched.
+// lockstep.db: the project's index of runs, gates, overrides, findings and checkpoints seen. Short
+// transactions from any process; a program of a newer schema is refused, never touched.
 #pragma once
 
 #include "core/base/status.h"
@@ -82,7 +82,8 @@ public:
     Result<std::vector<GateInfo>> gates();
     Status addCheckpoint(const CheckpointSeen& checkpoint);
     Result<std::vector<CheckpointSeen>> checkpoints();
-    Status saveFindings(const std::string& runA, const std::string& runB, const std::vector<FindingRow>& findings);
+    Status saveFindings(const std::string& runA, const std::string& runB,
+                        const std::vector<FindingRow>& findings);
     Result<std::vector<FindingRow>> findings();
 
 private:

@@ -1,5 +1,5 @@
-// Reads one run's run.db. One RunReader per thread; any number beside the single writer (SQLite WAL). Nothing here writes:
-// a project on read-only media works.
+// Reads one run's run.db. One RunReader per thread; any number beside the single writer (SQLite WAL). Nothing
+// here writes: a project on read-only media works.
 #pragma once
 
 #include "core/base/records.h"
@@ -36,8 +36,9 @@ struct ChunkSummary {
     std::int32_t count = 0;
     double min = 0; // of the finite values; min > max: none
     double max = 0;
-    std::int32_t nanCount = 0;     // NaN and infinities
-    std::uint64_t contentHash = 0; // XXH3-64 of the little-endian values; equal chunks of two runs need not be read
+    std::int32_t nanCount = 0; // NaN and infinities
+    std::uint64_t contentHash =
+        0; // XXH3-64 of the little-endian values; equal chunks of two runs need not be read
 };
 
 struct SegmentInfo { // a stretch of a run with one world size and one set of processes

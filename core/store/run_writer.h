@@ -1,5 +1,5 @@
-// The single writer of one run.db. Lives in one thread of lockstep-cli. Appended records become visible and durable with
-// commit(); after SIGKILL at any moment every committed step is there and the file opens clean.
+// The single writer of one run.db. Lives in one thread of lockstep-cli. Appended records become visible and
+// durable with commit(); after SIGKILL at any moment every committed step is there and the file opens clean.
 #pragma once
 
 #include "core/base/records.h"
@@ -14,8 +14,8 @@ namespace lockstep {
 class RunWriter
 {
 public:
-    // Creates `folder`/run.db and takes the writer lock (`folder`/writer.lock, released by the kernel when the process
-    // ends, however it ends). Errors: Io (unwritable, full disk), Busy.
+    // Creates `folder`/run.db and takes the writer lock (`folder`/writer.lock, released by the kernel when
+    // the process ends, however it ends). Errors: Io (unwritable, full disk), Busy.
     static Result<RunWriter> create(const std::string& folder);
     RunWriter(RunWriter&&) noexcept;
     RunWriter& operator=(RunWriter&&) noexcept;
@@ -29,7 +29,8 @@ public:
     Status beginSegment(std::int64_t firstStep, int world, const std::string& reason);
     Status heartbeat(int rank, std::int64_t step, std::int64_t monotonicNs);
 
-    // On an error (disk full) nothing committed before is lost; the records since are kept and tried again next time.
+    // On an error (disk full) nothing committed before is lost; the records since are kept and tried again
+    // next time.
     Status commit();
     // Folds all tails, commits, checkpoints the WAL. The file is immutable afterwards.
     Status finish();
