@@ -1,5 +1,5 @@
-// Records <-> frame payloads. Little-endian, lengths before variable parts, unknown trailing bytes ignored. A payload that
-// ends early or names a length beyond its end is a Corrupt error; nothing is read past the end.
+// Records <-> frame payloads. Little-endian, lengths before variable parts, unknown trailing bytes ignored. A
+// payload that ends early or names a length beyond its end is a Corrupt error; nothing is read past the end.
 #pragma once
 
 #include "core/base/records.h"
@@ -27,7 +27,8 @@ struct Heartbeat {
     std::int64_t monotonicNs = 0;
 };
 
-// How a rank ends. `secondary` marks an error that is only the echo of a peer's end ("connection reset by peer").
+// How a rank ends. `secondary` marks an error that is only the echo of a peer's end ("connection reset by
+// peer").
 struct Goodbye {
     std::int32_t rank = 0;
     std::int64_t step = -1;

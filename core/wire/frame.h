@@ -1,8 +1,10 @@
 // The frame stream between a rank (worker or probe) and the host.
 //
-// Stream = 8 bytes magic "LOCKSTP\n", u32 protocol version, then frames. Frame = u32 payload length, u16 kind, u16 flags
-// (0), payload. All integers little-endian. The length is capped before anything is allocated. A reader skips frames of
-// a kind it does not know and ignores bytes after the fields it knows, so a newer worker can talk to an older host.
+// Stream = 8 bytes magic "LOCKSTP\n", u32 protocol version, then frames. Frame = u32 payload length, u16
+// kind, u16 flags (0), payload. All integers little-endian. The length is capped before anything is
+// allocated. A reader skips frames of a kind or with flags it does not know and ignores bytes after the
+// fields it knows, so a newer worker can talk to an older host. The version grows only when that is not
+// enough; a reader refuses every version but its own.
 #pragma once
 
 #include "core/base/status.h"
@@ -38,13 +40,15 @@ class FrameReader
 {
 public:
     void feed(const char* data, std::size_t size);
-    // True: `frame` is filled. False: more bytes are needed. Errors (wrong magic, other version, length above the cap)
-    // name the byte offset in the stream and are final.
+    // True: `frame` is filled. False: more bytes are needed. Errors (wrong magic, other version, length above
+    // the cap) name the byte offset in the stream and are final.
     Result<bool> next(Frame& frame);
+    // Bytes fed but not handed out: more than 0 at the end of a stream means that it was cut inside a frame.
+    std::size_t pending() const { return buffer_.size() - consumed_; }
 
 private:
     std::vector<char> buffer_;
-    std::size_t consumed_ = 0;  // bytes of buffer_ already handed out
+    std::size_t consumed_ = 0;   // bytes of buffer_ already handed out
     std::uint64_t position_ = 0; // stream offset of buffer_[consumed_]
     bool headerSeen_ = false;
 };
