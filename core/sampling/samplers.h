@@ -23,5 +23,20 @@ std::vector<std::int64_t> globalOrder(const DistributedOrder& order);
 std::vector<std::int64_t> rankOrder(const DistributedOrder& order, int rank);
 // RandomSampler without replacement whose private generator was seeded with `drawnSeed`.
 std::vector<std::int64_t> randomOrder(std::int64_t datasetSize, std::uint64_t drawnSeed);
+// RandomSampler(replacement=True, num_samples=samples): blocks of 32 draws, then the rest.
+std::vector<std::int64_t> randomOrderWithReplacement(std::int64_t datasetSize, std::int64_t samples,
+                                                     std::uint64_t drawnSeed);
+
+// BatchSampler: consecutive chunks of `batch`; a shorter last one is kept unless dropLast.
+std::int64_t batchCount(std::int64_t samples, std::int64_t batch, bool dropLast);
+std::vector<std::vector<std::int64_t>> batches(const std::vector<std::int64_t>& order, std::int64_t batch,
+                                               bool dropLast);
+
+// DataLoader draws its base seed whenever an iterator is made, also with num_workers = 0 and with a
+// DistributedSampler. Worker k seeds torch and random with this.
+inline std::uint64_t workerSeed(std::int64_t baseSeed, int worker)
+{
+    return std::uint64_t(baseSeed) + std::uint64_t(worker);
+}
 
 } // namespace lockstep
