@@ -2,11 +2,13 @@
 number of values, values. One process for the whole table."""
 import array
 import sys
+import warnings
 
 import torch
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler
 from torch.utils.data.distributed import DistributedSampler
 
+warnings.simplefilter("ignore")
 out = array.array("q")
 
 
