@@ -8,7 +8,8 @@ namespace {
 
 using K = DTypeClass;
 
-// In the order of the enum. Storage classes: torch.storage._dtype_to_storage_type_map. safetensors names: tensor.rs.
+// In the order of the enum. Storage classes: torch.storage._dtype_to_storage_type_map. safetensors names:
+// tensor.rs.
 constexpr std::array<DTypeInfo, kDTypeCount> kInfo = {{
     {"float64", "DoubleStorage", "F64", 8, K::Float},
     {"float32", "FloatStorage", "F32", 4, K::Float},
