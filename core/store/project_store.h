@@ -29,7 +29,8 @@ struct GateCheck {
     std::string parameter;
     std::string sentence;
     std::string fix;
-    std::string evidenceJson = "[]";
+    std::string cause;               // catalogue id ("A3") where a failed check has one; also notes ("A5")
+    std::string evidenceJson = "[]"; // rows for people: [{"label":"epoch 1","text":"1010 419 955"}]
 };
 
 struct GateInfo {
