@@ -1,21 +1,15 @@
 #include "core/base/fingerprint.h"
 
-#include <cstring>
+#include "core/base/vector_clones.h"
 
-// The loops are written so that the compiler vectorises them; target_clones picks AVX2 or AVX-512 at load
-// time. Integer arithmetic and the fixed lane order give the same value in every clone (no FMA contraction:
-// see CMakeLists.txt).
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&     \
-    !defined(__SANITIZE_THREAD__)
-#define LOCKSTEP_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
-#else
-#define LOCKSTEP_CLONES
-#endif
+#include <cstring>
 
 namespace lockstep {
 
 namespace {
 
+// The loops are written so that the compiler vectorises them. Integer arithmetic and the fixed lane order
+// give the same value in every clone (no FMA contraction: see CMakeLists.txt).
 template<typename Word>
 [[gnu::always_inline]] inline std::uint64_t fingerprintWords(const unsigned char* data, std::size_t count,
                                                              std::uint64_t firstIndex)
@@ -79,6 +73,22 @@ LOCKSTEP_CLONES void addSquaresF64(const double* data, std::size_t count, double
     addSquares(data, count, lane);
 }
 
+LOCKSTEP_CLONES void addSquaredDifferences(const float* after, const float* before, std::size_t count,
+                                           double* lane)
+{
+    std::size_t i = 0;
+    for (; i + kNormLanes <= count; i += kNormLanes) {
+        for (int l = 0; l < kNormLanes; ++l) {
+            const double v = double(after[i + l]) - double(before[i + l]);
+            lane[l] += v * v;
+        }
+    }
+    for (int l = 0; i < count; ++i, ++l) {
+        const double v = double(after[i]) - double(before[i]);
+        lane[l] += v * v;
+    }
+}
+
 } // namespace
 
 std::uint64_t fingerprint(const void* data, std::size_t count, std::size_t elementSize,
@@ -110,6 +120,13 @@ double sumOfSquares(const double* data, std::size_t count)
 {
     double lane[kNormLanes] = {};
     addSquaresF64(data, count, lane);
+    return foldLanes(lane);
+}
+
+double sumOfSquaredDifferences(const float* after, const float* before, std::size_t count)
+{
+    double lane[kNormLanes] = {};
+    addSquaredDifferences(after, before, count, lane);
     return foldLanes(lane);
 }
 

@@ -35,6 +35,7 @@ void eachField(Config& c, Visit&& visit)
     visit("momentum", c.momentum);
     visit("weight_decay", c.weightDecay);
     visit("scheduler", c.scheduler);
+    visit("scheduler_period", c.schedulerPeriod);
     visit("clip_norm", c.clipNorm);
     visit("clip_value", c.clipValue);
     visit("accumulate", c.accumulate);
@@ -270,6 +271,7 @@ Status validate(const RunConfig& c)
         atLeast<std::int64_t>("steps", c.steps, 0),
         atLeast<std::int64_t>("epochs", c.epochs, 0),
         atLeast("lr", c.lr, 0.0),
+        atLeast<std::int64_t>("scheduler-period", c.schedulerPeriod, 0),
         atLeast("momentum", c.momentum, 0.0),
         atLeast("weight-decay", c.weightDecay, 0.0),
         atLeast("clip-norm", c.clipNorm, 0.0),

@@ -41,6 +41,7 @@ struct RunConfig {
     double momentum = 0.9; // sgd
     double weightDecay = 0;
     std::string scheduler = "none"; // none | step | cosine | warmup
+    std::int64_t schedulerPeriod = 0; // optimizer steps: StepLR's step size, T_max, warm-up length; 0: from `steps`
     double clipNorm = 0;            // 0: off
     double clipValue = 0;           // 0: off
     int accumulate = 1;
