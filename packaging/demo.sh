@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# The demo: a project with five short runs, one of them broken on purpose. Called by `./dev demo` after the build.
+#   --dir DIR    where the project goes (default build/demo; an old demo there is replaced)
+#   --headless   no window even where there is a display
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cli=build/bin/lockstep-cli
+dir=build/demo
+headless=no
+[ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || headless=yes
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --dir) dir=$2; shift 2 ;;
+    --headless) headless=yes; shift ;;
+    *) printf 'demo: unknown option %s\n' "$1" >&2; exit 2 ;;
+  esac
+done
+
+if [ -e "$dir" ]; then
+  [ -f "$dir/lockstep.db" ] || { printf 'demo: %s exists and is no Lockstep project. Choose another --dir.\n' "$dir" >&2; exit 3; }
+  rm -rf "$dir"
+fi
+"$cli" init "$dir" --workload toy-mlp
+if [ "$headless" = no ]; then
+  build/bin/lockstep "$dir" &
+fi
+
+run() { "$cli" run "$dir" "$@"; }
+toy=(--workload toy-mlp --epochs 10)
+digits=(--workload digits-cnn --epochs 4 --optimizer sgd --lr 0.05)
+run "${toy[@]}" --mode single --align-world 2 --name toy-single
+run "${toy[@]}" --mode ddp --world 2 --name toy-ddp
+run "${digits[@]}" --mode single --align-world 2 --name digits-single
+run "${digits[@]}" --mode ddp --world 2 --name digits-ddp
+# From step 41 on the loss is multiplied by the world size: a mistake many real scripts have made.
+run "${digits[@]}" --mode ddp --world 2 --fault B2,step=41 --name digits-ddp-faulty
+
+printf '\nVerdicts\n'
+status=0
+for pair in "toy-single toy-ddp" "digits-single digits-ddp" "digits-ddp digits-ddp-faulty"; do
+  set -- $pair
+  printf '\n%s against %s\n' "$2" "$1"
+  "$cli" compare "$dir" "$1" "$2" || status=$?
+  [ "$status" -le 1 ] || exit "$status"
+done
+
+if [ "$headless" = yes ]; then
+  shots=build/screenshots/demo
+  mkdir -p "$shots"
+  QT_QPA_PLATFORM=offscreen build/bin/lockstep --screenshots "$shots" "$dir"
+  printf '\nScreenshots of the pages: %s\n' "$PWD/$shots"
+else
+  printf '\nThe dashboard is open on %s. Closing it stops nothing.\n' "$dir"
+  wait
+fi
