@@ -1,0 +1,127 @@
+#include "ui/plots/curve_raster.h"
+
+#include "ui/plots/curve_columns.h"
+#include "ui/plots/parallel_for.h"
+
+#include <algorithm>
+
+namespace lockstep {
+
+namespace {
+
+struct Prepared {
+    const SeriesSnapshot* data = nullptr;
+    RasterPen pen;
+    bool sparse = false;
+    CurveColumns columns;
+    CurveLines lines;
+    std::vector<unsigned char> flags; // of a sparse curve
+    std::vector<LoneSamples> lone;    // one list per column range
+};
+
+Prepared prepared(const SeriesSnapshot& data, const RasterPen& pen, bool sparse, const PlotMapping& map,
+                  int ranges)
+{
+    Prepared result;
+    result.data = &data;
+    result.pen = pen;
+    result.sparse = sparse;
+    result.lone.resize(static_cast<std::size_t>(ranges));
+    if (!sparse)
+        result.columns = CurveColumns(map.width(), penReach(pen.width));
+    else
+        result.flags.assign(static_cast<std::size_t>(map.width()), 0);
+    return result;
+}
+
+void trace(Prepared& curve, const PlotMapping& map)
+{
+    const SeriesSnapshot& data = *curve.data;
+    // The samples in view and one on either side; whole dash periods for dashed pens.
+    std::size_t begin = firstSample(data, map, 0);
+    const std::size_t end = std::min(data.size(), firstSample(data, map, map.width(), begin) + 1);
+    begin = begin > 0 ? begin - 1 : 0;
+    // Wide pens and miter joins of lines just outside reach into the image.
+    begin = begin > 2 ? begin - 2 : 0;
+    if (curve.pen.dashOn > 0)
+        begin = begin / 64 * 64;
+    traceLines(curve.lines, curve.lone[0], curve.flags, data, map, curve.pen, begin,
+               std::min(data.size(), end + 2));
+}
+
+} // namespace
+
+void renderCurves(const RasterScene& scene, const PlotMapping& map, QImage& image, int threads)
+{
+    const int ranges = threads > 1 ? 2 * threads : 1;
+    const long width = map.width();
+    const std::size_t limit = sparseLimit(scene, map);
+
+    std::vector<Prepared> fills; // upper, lower of each band
+    std::vector<Prepared> curves;
+    const auto addCurve = [&](const SeriesSnapshot& data, const RasterPen& pen) {
+        curves.push_back(prepared(data, pen, isSparse(data, map, limit), map, ranges));
+    };
+    for (const RasterBand& band : scene.bands) {
+        fills.push_back(prepared(*band.upper, {}, false, map, ranges));
+        fills.push_back(prepared(*band.lower, {}, false, map, ranges));
+        if (qAlpha(band.edge.color) > 0) {
+            addCurve(*band.upper, band.edge);
+            addCurve(*band.lower, band.edge);
+        }
+    }
+    for (const RasterCurve& curve : scene.curves)
+        addCurve(*curve.data, curve.pen);
+
+    std::vector<Prepared*> all;
+    for (Prepared& fill : fills)
+        all.push_back(&fill);
+    for (Prepared& curve : curves)
+        all.push_back(&curve);
+    parallelFor(static_cast<int>(all.size()) * ranges, threads, [&](int task) {
+        Prepared& curve = *all[static_cast<std::size_t>(task / ranges)];
+        const int range = task % ranges;
+        if (curve.sparse) {
+            if (range == 0)
+                trace(curve, map);
+            return;
+        }
+        const long margin = curve.columns.margin, total = width + 2 * margin;
+        fillColumns(curve.columns, curve.lone[static_cast<std::size_t>(range)], *curve.data, map,
+                    total * range / ranges - margin, total * (range + 1) / ranges - margin);
+    });
+
+    std::vector<unsigned char> flags(static_cast<std::size_t>(width), 0);
+    for (const Prepared& curve : curves) {
+        const unsigned char* own =
+            curve.sparse ? curve.flags.data() : curve.columns.flags.data() + curve.columns.margin;
+        for (std::size_t c = 0; c < flags.size(); ++c)
+            flags[c] |= own[c];
+    }
+
+    uchar* const bits = image.bits();
+    const qsizetype bytesPerLine = image.bytesPerLine();
+    parallelFor(ranges, threads, [&](int range) {
+        const long from = width * range / ranges, to = width * (range + 1) / ranges;
+        // Each range paints through an image of its own over the same memory.
+        QImage part(bits, map.width(), map.height(), bytesPerLine, QImage::Format_ARGB32_Premultiplied);
+        for (int row = 0; row < map.height(); ++row) {
+            QRgb* line = reinterpret_cast<QRgb*>(bits + row * bytesPerLine);
+            std::fill(line + from, line + to, 0u);
+        }
+        for (std::size_t b = 0; b < scene.bands.size(); ++b)
+            paintBand(part, fills[2 * b].columns, fills[2 * b + 1].columns, scene.bands[b].fill, from, to);
+        for (const Prepared& curve : curves) {
+            if (curve.sparse)
+                paintLines(part, curve.lines, curve.pen, from, to);
+            else
+                paintColumns(part, curve.columns, curve.pen, map, from, to);
+        }
+        for (const Prepared& curve : curves)
+            for (const LoneSamples& lone : curve.lone)
+                paintLone(part, lone, curve.pen, scene.scale, from, to);
+        paintFlags(part, flags, scene, from, to);
+    });
+}
+
+} // namespace lockstep

@@ -1,0 +1,60 @@
+// Ranks by steps, one colour cell each, for any number of steps: a cell column that covers several steps
+// shows the largest of them, so no outlier disappears at any zoom. Cells beyond the limit get a red frame and
+// are counted at the right, so the odd rank is found without colour. GUI thread only.
+//
+// Mouse and keys as CurveView; Up/Down move to the next rank, Home goes to the first cell beyond the limit.
+#pragma once
+
+#include "ui/plots/curve_view.h"
+
+namespace lockstep {
+
+struct HeatmapRow {
+    QString label;            // "rank 11"
+    QString group = {};       // "node 1"; a line separates groups
+    SeriesSnapshot::Ptr data; // e.g. distance to the median of the ranks; the size counts, not the sign
+};
+
+class HeatmapView : public QWidget
+{
+    Q_OBJECT
+public:
+    explicit HeatmapView(QWidget* parent = nullptr);
+    ~HeatmapView() override;
+
+    void setTheme(const PlotTheme& theme);
+    void setRows(std::vector<HeatmapRow> rows);
+    // Cells with |value| > limit are beyond it. The colours run from 0 to the limit.
+    void setLimit(double limit, const QString& unit); // "robust sd"
+    void setMarkers(std::vector<CurveMarker> markers);
+    void setXRange(double lower, double upper);
+    std::pair<double, double> xRange() const;
+    std::pair<double, double> dataXRange() const;
+    void setMargins(int left, int right);
+    void setCursorStep(std::optional<qint64> step);
+    std::optional<qint64> cursorStep() const;
+    void setCurrentRow(int row); // -1: none
+    int currentRow() const;
+    // Steps beyond the limit in the whole series of a row (not only in the visible range).
+    std::int64_t beyondLimit(int row) const;
+    QString textSummary() const;
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+Q_SIGNALS:
+    void xRangeChanged(double lower, double upper); // by the user only, as the next two
+    void cursorStepChanged(std::optional<qint64> step);
+    void currentRowChanged(int row);
+    void cellActivated(int row, qint64 step); // Enter or click
+    void hoverTextChanged(const QString& text);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace lockstep

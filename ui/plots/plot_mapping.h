@@ -1,0 +1,62 @@
+// Step <-> pixel and value <-> pixel of one plot area, as a plain value: no widget, no painter, tested with
+// data rows.
+//
+// Pixels are device pixels, x to the right and y downwards, (0, 0) is the upper left corner of the plot area.
+// The column of a step and the row of a value are defined by `floor` here and nowhere else; every search for
+// a column border corrects itself against this definition.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace lockstep {
+
+enum class YScale { Linear, Log, Symlog };
+
+// Monotone transform of values to the coordinate that is laid out linearly.
+// Linear: v. Log: log10(v); values <= 0 have no place and go to -infinity, which clamps to below the plot.
+// Symlog: v / t within [-t, t], sign(v) * (1 + log10(|v| / t)) outside: linear around 0, decades beyond,
+// where t > 0 is the threshold (as matplotlib's symlog with linscale 1).
+struct YTransform {
+    YScale scale = YScale::Linear;
+    double threshold = 1e-6;
+
+    double forward(double value) const;
+    double backward(double coordinate) const;
+};
+
+class PlotMapping
+{
+public:
+    // x0 < x1 in steps; yLow < yHigh in values (both > 0 for Log); size in device pixels, at least 1 x 1.
+    PlotMapping(double x0, double x1, double yLow, double yHigh, int width, int height, YTransform y = {});
+
+    // The same with y limits in coordinates of the transform.
+    static PlotMapping fromCoordinates(double x0, double x1, double coordinateLow, double coordinateHigh,
+                                       int width, int height, YTransform y);
+
+    int width() const { return width_; }
+    int height() const { return height_; }
+    double x0() const { return x0_; }
+    double x1() const { return x1_; }
+    const YTransform& transform() const { return y_; }
+
+    double px(double step) const { return (step - x0_) * xScale_; }
+    double stepAt(double px) const { return x0_ + px / xScale_; }
+    // Clamped to +-1e6, so that a far-off value (3e38) can be cast and drawn.
+    double py(double value) const;
+    double valueAt(double py) const;
+
+    long column(double step) const { return static_cast<long>(std::floor(clampPx(px(step)))); }
+    static int row(double py) { return static_cast<int>(std::floor(py)); }
+    static double clampPx(double p) { return p < -1e9 ? -1e9 : p > 1e9 ? 1e9 : p; }
+
+private:
+    PlotMapping() = default;
+
+    double x0_ = 0, x1_ = 1, xScale_ = 1, yTop_ = 1, yScale_ = 1;
+    int width_ = 1, height_ = 1;
+    YTransform y_;
+};
+
+} // namespace lockstep
