@@ -76,13 +76,18 @@ public:
     // Newest first. A run that says "running" but whose writer lock is free is returned as Interrupted.
     Result<std::vector<RunInfo>> runs();
     Result<RunInfo> run(const std::string& idOrName); // the newest of that name
-    Status removeRun(const std::string& id);          // moves the folder to runs/.trash, for undo
+    // Moves the folder to runs/.trash; restoreRun brings it back. Errors: NotFound, Busy (still recording),
+    // Io.
+    Status removeRun(const std::string& id);
+    Status restoreRun(const std::string& id);
 
+    // Replaces the verdict and the checks of the phase; an override stays until it is taken back.
     Status saveGate(const GateInfo& gate);
     Status overrideGate(const std::string& phase, const std::string& reason); // empty reason takes it back
     Result<std::vector<GateInfo>> gates();
     Status addCheckpoint(const CheckpointSeen& checkpoint);
     Result<std::vector<CheckpointSeen>> checkpoints();
+    // Replaces the findings of the pair.
     Status saveFindings(const std::string& runA, const std::string& runB,
                         const std::vector<FindingRow>& findings);
     Result<std::vector<FindingRow>> findings();

@@ -30,15 +30,20 @@ struct SeriesData {
     double value(std::size_t i) const;
 };
 
-// A stored chunk without its values: at most 4096 consecutive steps.
+// A stored chunk without its values: at most 4096 evenly spaced steps, firstStep + k * stride. Every gap in
+// the steps starts a new chunk; so does every multiple of 4096 strides, which puts the chunks of two runs at
+// the same steps.
 struct ChunkSummary {
     std::int64_t firstStep = 0;
+    std::int64_t stride = 1;
     std::int32_t count = 0;
     double min = 0; // of the finite values; min > max: none
     double max = 0;
     std::int32_t nanCount = 0; // NaN and infinities
-    std::uint64_t contentHash =
-        0; // XXH3-64 of the little-endian values; equal chunks of two runs need not be read
+    // XXH3-64 of the little-endian values; equal chunks of two runs need not be read
+    std::uint64_t contentHash = 0;
+
+    std::int64_t lastStep() const { return firstStep + (count - 1) * stride; }
 };
 
 struct SegmentInfo { // a stretch of a run with one world size and one set of processes
@@ -47,6 +52,15 @@ struct SegmentInfo { // a stretch of a run with one world size and one set of pr
     std::string reason; // "start", "resume", "degrade", ...
 };
 
+struct HeartbeatInfo { // the last sign of life of a rank
+    int rank = 0;
+    std::int64_t step = 0;
+    std::int64_t monotonicNs = 0;
+};
+
+// A segment that begins before the end of the one before it (a resume from an older checkpoint) supersedes
+// the steps from its first step on: the calls below return the newest value of each step, the older ones stay
+// in the file.
 class RunReader
 {
 public:
@@ -68,6 +82,9 @@ public:
     Result<std::vector<TensorRecord>> tensors(int rank, std::int64_t from, std::int64_t to);
     Result<std::vector<EventRecord>> events();
     Result<std::vector<SegmentInfo>> segments();
+    Result<std::vector<HeartbeatInfo>> heartbeats();
+    // What RunWriter::setProperty stored; empty where there is none.
+    Result<std::string> property(const std::string& key);
 
 private:
     struct Impl;

@@ -21,13 +21,18 @@ public:
     RunWriter& operator=(RunWriter&&) noexcept;
     ~RunWriter();
 
-    // Steps of one series must grow; a record that goes back is an Input error and nothing of it is stored.
+    // Steps of one series must grow within a segment; a record that goes back is an Input error and nothing
+    // of it is stored. Steps are 0 or more.
     Status append(const StepRecord& record);
     Status append(const SamplesRecord& record);
     Status append(const TensorRecord& record);
     Status append(const EventRecord& record);
+    // A new segment may go back, for instance to the step after a checkpoint; its values supersede the
+    // earlier ones.
     Status beginSegment(std::int64_t firstStep, int world, const std::string& reason);
     Status heartbeat(int rank, std::int64_t step, std::int64_t monotonicNs);
+    // What makes the run folder readable by itself: "config" and "environment" (JSON), "name", "mode", ...
+    Status setProperty(const std::string& key, const std::string& value);
 
     // On an error (disk full) nothing committed before is lost; the records since are kept and tried again
     // next time.

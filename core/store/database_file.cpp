@@ -1,0 +1,182 @@
+#include "core/store/database_file.h"
+
+#include <sqlite3.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <unistd.h>
+
+namespace lockstep::store {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// SQLite file format, section 1.3: big-endian fields of the 100-byte database header.
+constexpr std::size_t kHeaderSize = 100;
+constexpr std::size_t kUserVersionAt = 60;
+constexpr std::size_t kApplicationIdAt = 68;
+constexpr char kMagic[] = "SQLite format 3"; // with its terminating zero: 16 bytes
+
+std::uint32_t bigEndian(const unsigned char* bytes)
+{
+    return std::uint32_t(bytes[0]) << 24 | std::uint32_t(bytes[1]) << 16 | std::uint32_t(bytes[2]) << 8 |
+           bytes[3];
+}
+
+Error notOurs(const std::string& path, const Schema& schema, const std::string& why)
+{
+    return {ErrorKind::Corrupt, path + " is not a usable Lockstep " + schema.kind + " file", why,
+            "Restore it from a copy"};
+}
+
+// Statements that are not part of a transaction and concern the file as a whole.
+Status configureWriter(Database& database)
+{
+    // NORMAL: a commit survives the death of any process; after a power cut the last commits may be missing,
+    // never torn.
+    return database.execute(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;"
+        "PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON");
+}
+
+Status migrate(Database& database, const Schema& schema)
+{
+    const Result<std::int64_t> version = database.integer("PRAGMA user_version");
+    if (!version.ok())
+        return version.error();
+    if (*version == schema.version())
+        return {};
+    Result<Transaction> transaction = Transaction::begin(database, Transaction::Kind::Write);
+    if (!transaction.ok())
+        return transaction.error();
+    // Again inside the transaction: another process may have been faster.
+    const Result<std::int64_t> locked = database.integer("PRAGMA user_version");
+    if (!locked.ok())
+        return locked.error();
+    for (std::int64_t v = *locked; v < schema.version(); ++v) {
+        if (Status step = database.execute(schema.steps[std::size_t(v)]); !step.ok())
+            return step;
+    }
+    const std::string stamp = "PRAGMA application_id = " + std::to_string(schema.applicationId) +
+                              "; PRAGMA user_version = " + std::to_string(schema.version());
+    if (Status stamped = database.execute(stamp.c_str()); !stamped.ok())
+        return stamped;
+    return transaction->commit();
+}
+
+} // namespace
+
+Status createFile(const std::string& path, const Schema& schema)
+{
+    std::error_code ignored;
+    if (fs::exists(path, ignored))
+        return Error{ErrorKind::Input, "Cannot create " + path, "it exists already", "Choose another folder"};
+    const std::string temporary = path + ".new" + std::to_string(::getpid());
+    {
+        Result<Database> database = Database::open(fileUri(temporary), Database::Mode::Create, path);
+        if (!database.ok())
+            return database.error();
+        // The schema is written before the switch to WAL, so the header of the file itself is right from the
+        // beginning.
+        Status made = migrate(*database, schema);
+        if (made.ok())
+            made = database->execute("PRAGMA journal_mode = WAL");
+        if (!made.ok()) {
+            database = Error{};
+            fs::remove(temporary, ignored);
+            return made;
+        }
+    }
+    // link fails where rename would replace a file that somebody else has just made.
+    const int linked = ::link(temporary.c_str(), path.c_str());
+    const int reason = errno;
+    if (linked != 0 && reason != EEXIST && std::rename(temporary.c_str(), path.c_str()) == 0)
+        return {}; // a file system without hard links
+    fs::remove(temporary, ignored);
+    if (linked == 0)
+        return {};
+    return Error{reason == EEXIST ? ErrorKind::Input : ErrorKind::Io, "Cannot create " + path,
+                 std::strerror(reason), "Check the folder and its permissions"};
+}
+
+Status checkFile(const std::string& path, const Schema& schema)
+{
+    std::FILE* file = std::fopen(path.c_str(), "rbe");
+    if (!file) {
+        const bool missing = errno == ENOENT || errno == ENOTDIR;
+        return Error{missing ? ErrorKind::NotFound : ErrorKind::Io, "Cannot open " + path,
+                     std::strerror(errno), missing ? "Check the path" : "Check the permissions"};
+    }
+    std::array<unsigned char, kHeaderSize> header{};
+    const std::size_t got = std::fread(header.data(), 1, header.size(), file);
+    std::fclose(file);
+    if (got < header.size())
+        return notOurs(path, schema,
+                       "it ends at byte " + std::to_string(got) + ", inside the header of 100 bytes");
+    if (std::memcmp(header.data(), kMagic, sizeof kMagic) != 0)
+        return notOurs(path, schema, "the SQLite magic is missing at byte 0");
+    if (bigEndian(&header[kApplicationIdAt]) != std::uint32_t(schema.applicationId))
+        return notOurs(path, schema, "the application id at byte 68 is another program's");
+    const std::uint32_t version = bigEndian(&header[kUserVersionAt]);
+    if (version > std::uint32_t(schema.version()))
+        return Error{ErrorKind::NewerSchema, path + " was written by a newer Lockstep",
+                     "its schema is " + std::to_string(version) + ", this program knows up to " +
+                         std::to_string(schema.version()),
+                     "Open it with that version; nothing was changed"};
+    if (version == 0)
+        return notOurs(path, schema, "the schema version at byte 60 is 0");
+    return {};
+}
+
+Result<Database> openForWriting(const std::string& path, const Schema& schema)
+{
+    if (Status checked = checkFile(path, schema); !checked.ok())
+        return checked.error();
+    Result<Database> database = Database::open(fileUri(path), Database::Mode::ReadWrite, path);
+    if (!database.ok())
+        return database;
+    if (Status configured = configureWriter(*database); !configured.ok())
+        return configured.error();
+    // SQLite opens a read-only file for reading without a word when writing was asked for.
+    if (sqlite3_db_readonly(database->handle(), "main") != 0)
+        return Error{ErrorKind::Io, "Cannot write " + path, "the file is read-only", "Check its permissions"};
+    if (Status migrated = migrate(*database, schema); !migrated.ok())
+        return migrated.error();
+    return database;
+}
+
+Result<Database> openForReading(const std::string& path, const Schema& schema, bool quiet)
+{
+    if (Status checked = checkFile(path, schema); !checked.ok())
+        return checked.error();
+    std::error_code error;
+    const auto walSize = fs::file_size(path + "-wal", error);
+    const bool walEmpty = error || walSize == 0;
+    if (quiet && walEmpty)
+        return Database::open(fileUri(path, "immutable=1"), Database::Mode::ReadOnly, path);
+
+    Result<Database> shared = Database::open(fileUri(path), Database::Mode::ReadOnly, path);
+    Status usable = shared.ok() ? Status() : Status(shared.error());
+    if (usable.ok())
+        usable = shared->execute("SELECT 1 FROM sqlite_master LIMIT 1");
+    if (usable.ok() || usable.error().kind != ErrorKind::Io)
+        return usable.ok() ? std::move(shared) : Result<Database>(usable.error());
+    if (walEmpty)
+        return Database::open(fileUri(path, "immutable=1"), Database::Mode::ReadOnly, path);
+    // Read-only media with commits left in the -wal file. immutable=1 would silently drop them. Without locks
+    // and in exclusive mode SQLite keeps the WAL index in its own memory and needs no -shm file.
+    Result<Database> alone = Database::open(fileUri(path, "vfs=unix-none"), Database::Mode::ReadOnly, path);
+    if (!alone.ok())
+        return alone;
+    sqlite3_db_config(alone->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    if (Status set = alone->execute("PRAGMA locking_mode = EXCLUSIVE; SELECT 1 FROM sqlite_master LIMIT 1");
+        !set.ok())
+        return set.error();
+    return alone;
+}
+
+} // namespace lockstep::store

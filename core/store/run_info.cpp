@@ -1,0 +1,22 @@
+#include "core/store/run_info.h"
+
+namespace lockstep {
+
+const char* runStateName(RunState state)
+{
+    switch (state) {
+    case RunState::Running:
+        return "running";
+    case RunState::Finished:
+        return "finished";
+    case RunState::Failed:
+        return "failed";
+    case RunState::Stopped:
+        return "stopped";
+    case RunState::Interrupted:
+        return "interrupted";
+    }
+    return "interrupted";
+}
+
+} // namespace lockstep
