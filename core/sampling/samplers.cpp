@@ -44,6 +44,23 @@ std::vector<std::int64_t> rankOrder(const DistributedOrder& order, int rank)
     return own;
 }
 
+std::vector<std::int64_t> rankOrderHead(const DistributedOrder& order, int rank, std::int64_t count)
+{
+    assert(rank >= 0 && rank < order.world);
+    count = std::clamp<std::int64_t>(count, 0, samplesPerRank(order));
+    std::vector<std::int64_t> places(std::size_t(count * order.world));
+    if (order.shuffle) {
+        TorchRng generator(order.seed + std::uint64_t(order.epoch));
+        places = torchRandpermHead(order.datasetSize, std::int64_t(places.size()), generator);
+    } else {
+        std::iota(places.begin(), places.end(), 0);
+    }
+    std::vector<std::int64_t> own;
+    for (std::int64_t p = 0; p < count; ++p)
+        own.push_back(places[std::size_t((p * order.world + rank) % order.datasetSize)]);
+    return own;
+}
+
 std::vector<std::int64_t> randomOrder(std::int64_t datasetSize, std::uint64_t drawnSeed)
 {
     TorchRng generator(drawnSeed);

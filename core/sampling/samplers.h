@@ -21,6 +21,8 @@ std::int64_t samplesPerRank(const DistributedOrder& order);
 // The indices of all ranks, padded or cut, before they are dealt: rank r takes positions r, r + world, ...
 std::vector<std::int64_t> globalOrder(const DistributedOrder& order);
 std::vector<std::int64_t> rankOrder(const DistributedOrder& order, int rank);
+// The first `count` entries of rankOrder without the rest: previews of large datasets.
+std::vector<std::int64_t> rankOrderHead(const DistributedOrder& order, int rank, std::int64_t count);
 // RandomSampler without replacement whose private generator was seeded with `drawnSeed`.
 std::vector<std::int64_t> randomOrder(std::int64_t datasetSize, std::uint64_t drawnSeed);
 // RandomSampler(replacement=True, num_samples=samples): blocks of 32 draws, then the rest.

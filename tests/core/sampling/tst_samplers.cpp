@@ -25,6 +25,7 @@ private Q_SLOTS:
     void generateEqualsSingleDraws();
     void paddingRepeatsTheHead();
     void dropLastOmitsTheRemainder();
+    void headOfARankOrderEqualsTheRankOrder();
     void emptyDatasetGivesEmptyOrders();
     void everyOrderEqualsPythonTorch();
 };
@@ -107,6 +108,20 @@ void TestSamplers::dropLastOmitsTheRemainder()
     const DistributedOrder order{.datasetSize = 10, .world = 4, .shuffle = false, .dropLast = true};
     QCOMPARE(samplesPerRank(order), std::int64_t(2));
     QCOMPARE(rankOrder(order, 3), (Ids{3, 7}));
+}
+
+void TestSamplers::headOfARankOrderEqualsTheRankOrder()
+{
+    for (const std::int64_t n : {0, 1, 5, 100})
+        for (const int world : {1, 3, 8})
+            for (const bool shuffle : {false, true})
+                for (int rank = 0; rank < world; ++rank) {
+                    const DistributedOrder order{
+                        .datasetSize = n, .world = world, .shuffle = shuffle, .seed = 4};
+                    Ids whole = rankOrder(order, rank);
+                    whole.resize(std::min<std::size_t>(whole.size(), 6));
+                    QCOMPARE(rankOrderHead(order, rank, 6), whole);
+                }
 }
 
 void TestSamplers::emptyDatasetGivesEmptyOrders()

@@ -1,0 +1,27 @@
+// From reviews of epochs to causes. Internal to core/gates.
+#pragma once
+
+#include "core/gates/content_table.h"
+#include "core/gates/epoch_review.h"
+
+#include <vector>
+
+namespace lockstep {
+
+struct DataReview {
+    const DataFacts* facts = nullptr;
+    const DataPlan* plan = nullptr;
+    std::vector<EpochReview> epochs;
+    const ContentTable* contents = nullptr;
+    std::vector<std::vector<std::int64_t>> heads; // per epoch: first ids of rank 0 (original ids)
+    std::vector<std::int64_t> expectedHead;       // what the second epoch should start with on rank 0
+    StepAxis axis;
+};
+
+// One line "1010 419 955" per list of ids.
+std::string idLine(const std::vector<std::int64_t>& ids);
+
+// Each cause once, at the first step it touches; faults first.
+std::vector<DataFinding> findCauses(const DataReview& review);
+
+} // namespace lockstep
