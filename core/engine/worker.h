@@ -1,0 +1,23 @@
+// One rank from start to exit code. The door between app/worker and the engine: no torch types here.
+#pragma once
+
+#include "core/config/run_config.h"
+#include "core/engine/rank_environment.h"
+
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+struct WorkerJob {
+    RunConfig config;
+    std::string streamFile; // where the frames go if no host is connected; empty: nowhere
+    std::string runFolder;  // for checkpoints and dumps; empty: none
+};
+
+// Trains the jobs one after the other; several share one process and one process group. Ends all threads of
+// ours before it returns. Exit codes: 0 finished, 143 stopped by SIGTERM, 3 configuration or environment
+// unusable, 1 failed in training.
+int runWorker(const std::vector<WorkerJob>& jobs, const RankEnvironment& environment);
+
+} // namespace lockstep

@@ -1,0 +1,42 @@
+#include "core/engine/workload.h"
+
+#include <algorithm>
+
+namespace lockstep {
+
+std::vector<WorkloadEntry>& workloadRegistry()
+{
+    static std::vector<WorkloadEntry> registry;
+    return registry;
+}
+
+std::vector<WorkloadInfo> knownWorkloads()
+{
+    std::vector<WorkloadInfo> infos;
+    for (const WorkloadEntry& entry : workloadRegistry())
+        infos.push_back(entry.info);
+    std::sort(infos.begin(), infos.end(),
+              [](const WorkloadInfo& a, const WorkloadInfo& b) { return a.name < b.name; });
+    return infos;
+}
+
+Result<std::unique_ptr<Workload>> createWorkload(const RunConfig& config)
+{
+    for (const WorkloadEntry& entry : workloadRegistry())
+        if (entry.info.name == config.workload)
+            return entry.create(config);
+    std::string names;
+    for (const WorkloadInfo& info : knownWorkloads())
+        names += (names.empty() ? "" : ", ") + info.name;
+    return Error{ErrorKind::Usage, "There is no workload called " + config.workload, "known are " + names,
+                 "Choose one of these for --workload"};
+}
+
+bool workloadFlag(const RunConfig& config, const std::string& name)
+{
+    const auto it = config.workloadOptions.find(name);
+    return it != config.workloadOptions.end() &&
+           (it->second == "1" || it->second == "true" || it->second == "on");
+}
+
+} // namespace lockstep
