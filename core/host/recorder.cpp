@@ -1,0 +1,127 @@
+#include "core/host/recorder.h"
+
+#include <cmath>
+#include <limits>
+
+namespace lockstep {
+
+namespace {
+constexpr int kCommitIntervalMs = 100;
+}
+
+Recorder::Recorder(RunWriter writer, int world, std::string reason, QObject* parent)
+    : QObject(parent),
+      writer_(std::move(writer)),
+      world_(world),
+      reason_(std::move(reason)),
+      ranks_(std::size_t(world)),
+      lastLoss_(std::numeric_limits<double>::quiet_NaN()),
+      committedLoss_(lastLoss_)
+{
+    timer_.setSingleShot(true);
+    timer_.setInterval(kCommitIntervalMs);
+    connect(&timer_, &QTimer::timeout, this, &Recorder::commit);
+}
+
+void Recorder::wake()
+{
+    if (!paused_ && !timer_.isActive())
+        timer_.start();
+}
+
+Status Recorder::append(const StepRecord& record)
+{
+    if (!segmentBegun_) {
+        if (Status begun = writer_.beginSegment(record.step, world_, reason_); !begun)
+            return begun;
+        segmentBegun_ = true;
+    }
+    if (Status status = writer_.append(record); !status)
+        return status;
+    ranks_[std::size_t(record.rank)].step = record.step;
+    if (record.rank == 0)
+        for (const StepValue& value : record.values)
+            if (value.quantity == Quantity::Loss && value.index == 0)
+                lastLoss_ = doubleOf(value.bits);
+    wake();
+    return {};
+}
+
+Status Recorder::append(const SamplesRecord& record)
+{
+    wake();
+    return writer_.append(record);
+}
+
+Status Recorder::append(const TensorRecord& record)
+{
+    wake();
+    return writer_.append(record);
+}
+
+Status Recorder::append(const EventRecord& record)
+{
+    wake();
+    return writer_.append(record);
+}
+
+Status Recorder::setProperty(const std::string& key, const std::string& value)
+{
+    wake();
+    return writer_.setProperty(key, value);
+}
+
+void Recorder::heartbeat(const wire::Heartbeat& beat)
+{
+    RankTail& rank = ranks_[std::size_t(beat.rank)];
+    rank.beat = beat;
+    rank.beatIsNew = true;
+    wake();
+}
+
+std::int64_t Recorder::lastStep(int rank) const
+{
+    return ranks_[std::size_t(rank)].step;
+}
+
+Status Recorder::writeHeartbeats()
+{
+    for (RankTail& rank : ranks_) {
+        if (!rank.beatIsNew)
+            continue;
+        if (Status status = writer_.heartbeat(rank.beat.rank, rank.beat.step, rank.beat.monotonicNs); !status)
+            return status;
+        rank.beatIsNew = false;
+    }
+    return {};
+}
+
+void Recorder::commit()
+{
+    Status status = writeHeartbeats();
+    if (status)
+        status = writer_.commit();
+    if (!status) {
+        paused_ = true;
+        Q_EMIT failed(status.error());
+        return;
+    }
+    committedStep_ = lastStep(0);
+    committedLoss_ = lastLoss_;
+    Q_EMIT committed();
+}
+
+Status Recorder::finish()
+{
+    timer_.stop();
+    paused_ = true;
+    if (Status status = writeHeartbeats(); !status)
+        return status;
+    if (Status status = writer_.finish(); !status)
+        return status;
+    committedStep_ = lastStep(0);
+    committedLoss_ = lastLoss_;
+    return {};
+}
+
+} // namespace lockstep

@@ -1,0 +1,478 @@
+#include "core/host/run_controller.h"
+
+#include "core/config/json.h"
+#include "core/host/launch_environment.h"
+#include "core/host/run_control.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+namespace lockstep {
+
+namespace {
+
+constexpr int kProgressSavedMs = 2000; // how often the project learns the last step of a running run
+constexpr int kDrainPatienceMs = 1000;
+constexpr int kReportedGraceMs = 500; // a rank that has said Goodbye needs no more than this
+
+std::int64_t unixMs()
+{
+    using namespace std::chrono;
+    return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+Status writeFile(const std::string& path, const std::string& text)
+{
+    std::ofstream file(path, std::ios::binary);
+    file << text << std::flush;
+    if (file)
+        return {};
+    return Error{ErrorKind::Io, fmt::format("{} cannot be written", path), std::strerror(errno),
+                 "Make the project folder writable and free some space"};
+}
+
+// The project appends a number: "single-01", "ddp-w2-01".
+std::string madeUpName(const RunConfig& config)
+{
+    return config.mode == "single" ? config.mode : fmt::format("{}-w{}", config.mode, config.world);
+}
+
+// {"name":"value",...} with proper escapes.
+std::string jsonObject(std::initializer_list<std::pair<const char*, std::string>> members)
+{
+    rapidjson::StringBuffer buffer;
+    JsonWriter writer(buffer);
+    writer.StartObject();
+    for (const auto& [name, value] : members) {
+        writer.Key(name);
+        writer.String(value);
+    }
+    writer.EndObject();
+    return {buffer.GetString(), buffer.GetSize()};
+}
+
+} // namespace
+
+struct RunController::Rank {
+    std::unique_ptr<WorkerProcess> process;
+    std::optional<ProcessEnd> end;
+    std::optional<wire::Goodbye> goodbye;
+    std::int64_t heartbeatStep = -1;
+    std::string defect; // of its stream
+    bool endedByHost = false;
+};
+
+RunController::RunController(RunOptions options, QObject* parent)
+    : QObject(parent),
+      options_(std::move(options)),
+      world_(options_.config.mode == "ddp" || options_.config.mode == "fsdp" ? options_.config.world : 1)
+{
+    for (QTimer* timer : {&graceTimer_, &killTimer_})
+        timer->setSingleShot(true);
+    connect(&graceTimer_, &QTimer::timeout, this, &RunController::terminateRest);
+    connect(&killTimer_, &QTimer::timeout, this, &RunController::killRest);
+}
+
+RunController::~RunController() = default;
+
+Status RunController::start()
+{
+    Q_ASSERT(phase_ == Phase::Idle);
+    // Ports first: a port in use must leave no half-made run behind.
+    Result<ListenSocket> rendezvous = ListenSocket::open(options_.masterPort);
+    if (!rendezvous)
+        return rendezvous.error();
+    rendezvous_ = std::make_unique<ListenSocket>(std::move(rendezvous).value());
+    ingest_ = std::make_unique<IngestServer>(world_, static_cast<IngestSink&>(*this));
+    if (Status listening = ingest_->listen(); !listening)
+        return listening;
+    if (Status entered = enter(); !entered) {
+        if (!info_.id.empty()) {
+            info_.state = RunState::Failed;
+            info_.endedUnixMs = unixMs();
+            info_.firstFailure = {-1, -1, entered.error().sentence()};
+            removeHostFile(info_.folder);
+            // The error that made the run impossible is the one to report, not a second one from the same
+            // cause.
+            static_cast<void>(project_->updateRun(info_));
+        }
+        return entered;
+    }
+    launch();
+    return {};
+}
+
+Status RunController::enter()
+{
+    Result<ProjectStore> project = ProjectStore::open(options_.projectFolder);
+    if (!project)
+        return project.error();
+    project_ = std::make_unique<ProjectStore>(std::move(project).value());
+
+    RunInfo wanted;
+    wanted.name = options_.config.name.empty() ? madeUpName(options_.config) : options_.config.name;
+    wanted.configJson = toJson(options_.config);
+    wanted.environmentJson = "{}";
+    wanted.startedUnixMs = unixMs();
+    wanted.lastLoss = std::numeric_limits<double>::quiet_NaN();
+    Result<RunInfo> added = project_->addRun(wanted);
+    if (!added)
+        return added.error();
+    info_ = std::move(added).value();
+
+    Result<RunWriter> writer = RunWriter::create(info_.folder);
+    if (!writer)
+        return writer.error();
+    recorder_ = std::make_unique<Recorder>(std::move(writer).value(), world_,
+                                           options_.config.resume.empty() ? "start" : "resume");
+    connect(recorder_.get(), &Recorder::committed, this, &RunController::saveProgress);
+    connect(recorder_.get(), &Recorder::failed, this, &RunController::onRecorderFailed);
+    if (Status written = writeHostFile(info_.folder); !written)
+        return written;
+    // The run's folder can be read without its project.
+    const std::pair<const char*, std::string> properties[] = {
+        {"config", info_.configJson}, {"name", info_.name}, {"mode", options_.config.mode}};
+    for (const auto& [key, value] : properties)
+        if (Status stored = recorder_->setProperty(key, value); !stored)
+            return stored;
+    return writeFile(info_.folder + "/config.json", info_.configJson);
+}
+
+void RunController::launch()
+{
+    phase_ = Phase::Running;
+    sinceProgressSaved_.start();
+    LaunchFacts facts;
+    facts.runId = info_.id;
+    facts.runFolder = info_.folder;
+    facts.world = world_;
+    facts.threads = options_.config.threads;
+    facts.masterPort = rendezvous_->port();
+    facts.storeFd = rendezvous_->fd();
+    facts.connect = ingest_->address();
+    facts.token = ingest_->token();
+    ranks_.resize(std::size_t(world_));
+    for (auto& rank : ranks_)
+        rank = std::make_unique<Rank>();
+    for (int rank = 0; rank < world_; ++rank)
+        startRank(rank, facts);
+    rendezvous_.reset(); // rank 0 holds its copy
+}
+
+void RunController::startRank(int rank, const LaunchFacts& facts)
+{
+    ProcessSpec spec;
+    spec.program = QString::fromStdString(options_.workerPath);
+    spec.arguments = {QStringLiteral("--config"), QString::fromStdString(info_.folder + "/config.json")};
+    spec.environment = rankEnvironment(facts, rank);
+    spec.logFile = QString::fromStdString(rankLogFile(info_.folder, rank));
+    spec.inheritedFd = rank == 0 ? facts.storeFd : -1;
+    auto process = std::make_unique<WorkerProcess>(std::move(spec));
+    // Queued: a program that cannot be started reports its end from within start().
+    connect(
+        process.get(), &WorkerProcess::ended, this,
+        [this, rank](const ProcessEnd& end) { onRankEnded(rank, end); }, Qt::QueuedConnection);
+    ranks_[std::size_t(rank)]->process = std::move(process);
+    ranks_[std::size_t(rank)]->process->start();
+}
+
+void RunController::requestStop(const std::string& requestedBy)
+{
+    if (phase_ == Phase::Idle || phase_ == Phase::Ended)
+        return;
+    if (stopRequested_) {
+        killRest();
+        return;
+    }
+    stopRequested_ = true;
+    event("stop", jsonObject({{"requested_by", requestedBy}}));
+    if (phase_ != Phase::Running)
+        return; // the ranks are being ended already
+    phase_ = Phase::Stopping;
+    for (const auto& rank : ranks_)
+        rank->process->requestStop();
+    killTimer_.start(options_.stopGraceMs);
+}
+
+void RunController::onRankEnded(int number, const ProcessEnd& end)
+{
+    Rank& rank = *ranks_[std::size_t(number)];
+    ingest_->drain(number, kDrainPatienceMs); // its last frames may hold the reason
+    rank.end = end;
+    const bool well = end.started && !end.signalled && end.code == 0 && rank.defect.empty();
+    const bool stopped = rank.goodbye && rank.goodbye->kind == "stopped";
+    if (!well && !stopped)
+        onRankFailed(number);
+    else
+        hurryIfAllReported();
+    endIfAllEnded();
+}
+
+void RunController::onRankFailed(int number)
+{
+    if (phase_ == Phase::Running) {
+        phase_ = Phase::Failing;
+        event("error", jsonObject({{"sentence", fmt::format("Rank {} failed; the other ranks are being ended",
+                                                            number)}}));
+        graceTimer_.start(options_.reportGraceMs);
+    } else if (phase_ == Phase::Stopping) {
+        // The others may wait for this rank for ever; they had their request already.
+        phase_ = Phase::Failing;
+        killWithin(options_.reportGraceMs + options_.killGraceMs);
+    }
+    hurryIfAllReported();
+}
+
+// Once the run is lost and every rank that still lives has said its last words, there is nothing to wait for.
+void RunController::hurryIfAllReported()
+{
+    if (phase_ != Phase::Failing)
+        return;
+    const bool reported = std::all_of(ranks_.begin(), ranks_.end(),
+                                      [](const auto& rank) { return rank->end || rank->goodbye; });
+    if (!reported)
+        return;
+    graceTimer_.stop();
+    killWithin(kReportedGraceMs);
+}
+
+void RunController::killWithin(int ms)
+{
+    if (!killTimer_.isActive() || killTimer_.remainingTime() > ms)
+        killTimer_.start(ms);
+}
+
+void RunController::terminateRest()
+{
+    for (const auto& rank : ranks_) {
+        if (rank->end)
+            continue;
+        rank->endedByHost = true;
+        rank->process->requestStop();
+    }
+    killTimer_.start(options_.killGraceMs);
+}
+
+void RunController::killRest()
+{
+    for (const auto& rank : ranks_) {
+        if (rank->end)
+            continue;
+        endedByDeadline_ = endedByDeadline_ || !rank->goodbye;
+        rank->endedByHost = true;
+        rank->process->kill();
+    }
+}
+
+void RunController::endIfAllEnded()
+{
+    if (phase_ == Phase::Ended || phase_ == Phase::Idle)
+        return;
+    if (!std::all_of(ranks_.begin(), ranks_.end(), [](const auto& rank) { return rank->end.has_value(); }))
+        return;
+    graceTimer_.stop();
+    killTimer_.stop();
+    phase_ = Phase::Ended;
+    conclude();
+}
+
+RankEnd RunController::facts(int number) const
+{
+    const Rank& rank = *ranks_[std::size_t(number)];
+    RankEnd end;
+    end.rank = number;
+    end.how = !rank.end->started    ? EndKind::NotStarted
+              : rank.end->signalled ? EndKind::Signalled
+                                    : EndKind::Exited;
+    end.code = rank.end->code;
+    end.endedNs = rank.end->monotonicNs;
+    end.endedByHost = rank.endedByHost;
+    end.reason = rank.end->started ? rank.defect : rank.end->problem.toStdString();
+    end.goodbye = rank.goodbye;
+    const std::int64_t recorded = recorder_->lastStep(number);
+    end.stepAtEnd = std::max(rank.heartbeatStep, recorded < 0 ? -1 : recorded + 1);
+    if (end.how != EndKind::Exited || end.code != 0) {
+        end.lastLogLine = lastLogLine(rankLogFile(info_.folder, number));
+        end.errorFile = readErrorFile(rankErrorFile(info_.folder, number));
+    }
+    return end;
+}
+
+void RunController::conclude()
+{
+    std::vector<RankEnd> ends;
+    for (int rank = 0; rank < world_; ++rank)
+        ends.push_back(facts(rank));
+    RunVerdict verdict =
+        judgeRun(ends, {stopRequested_, endedByDeadline_ ? options_.stopGraceMs / 1000.0 : 0.0});
+    if (Status closed = recorder_->finish(); !closed)
+        recorderError_ = closed.error().sentence();
+    if (!recorderError_.empty()) {
+        verdict.state = RunState::Failed;
+        verdict.firstFailure = {-1, recorder_->committedStep(), recorderError_};
+        verdict.kind = ErrorKind::RunFailed;
+    }
+    failureKind_ = verdict.kind;
+    info_.state = verdict.state;
+    info_.exitCodes = verdict.exitCodes;
+    info_.firstFailure = verdict.firstFailure;
+    info_.endedUnixMs = unixMs();
+    info_.lastStep = recorder_->committedStep();
+    info_.lastLoss = recorder_->committedLoss();
+    removeHostFile(info_.folder);
+    if (Status saved = project_->updateRun(info_); !saved)
+        Q_EMIT notice(QString::fromStdString(saved.error().sentence()));
+    Q_EMIT finished();
+}
+
+void RunController::onRecorderFailed(const Error& error)
+{
+    if (!recorderError_.empty())
+        return;
+    recorderError_ =
+        Error{ErrorKind::RunFailed,
+              fmt::format("Recording stopped after step {}, and with it the run", recorder_->committedStep()),
+              fmt::format("{}: {}", error.what, error.why), error.fix}
+            .sentence();
+    if (phase_ == Phase::Running)
+        requestStop("the recorder");
+}
+
+void RunController::saveProgress()
+{
+    if (phase_ == Phase::Ended)
+        return;
+    Q_EMIT progress();
+    if (sinceProgressSaved_.elapsed() < kProgressSavedMs)
+        return;
+    sinceProgressSaved_.restart();
+    info_.lastStep = recorder_->committedStep();
+    info_.lastLoss = recorder_->committedLoss();
+    if (Status saved = project_->updateRun(info_); !saved)
+        Q_EMIT notice(QString::fromStdString(saved.error().sentence()));
+}
+
+void RunController::event(const std::string& kind, const std::string& detail)
+{
+    EventRecord record;
+    record.step = std::max<std::int64_t>(0, recorder_->lastStep(0));
+    record.kind = kind;
+    record.monotonicNs = monotonicNs();
+    record.detail = detail;
+    keep(-1, recorder_->append(record));
+}
+
+// A record that cannot be stored makes the run incomplete, so it ends the run; nothing is dropped in silence.
+void RunController::keep(int number, const Status& stored)
+{
+    if (stored)
+        return;
+    if (number < 0 || stored.error().kind != ErrorKind::Input) {
+        onRecorderFailed(stored.error());
+        return;
+    }
+    onBroken(number, stored.error());
+}
+
+// What follows a defect in a rank's stream is not stored: the records end at the last good one.
+bool RunController::isSound(int rank) const
+{
+    return ranks_[std::size_t(rank)]->defect.empty();
+}
+
+void RunController::onHello(const wire::Hello& hello)
+{
+    if (hello.rank != 0)
+        return;
+    info_.environmentJson = hello.environmentJson;
+    keep(-1, recorder_->setProperty("environment", hello.environmentJson));
+    if (Status saved = project_->updateRun(info_); !saved)
+        Q_EMIT notice(QString::fromStdString(saved.error().sentence()));
+}
+
+void RunController::onStep(const StepRecord& record)
+{
+    if (isSound(record.rank))
+        keep(record.rank, recorder_->append(record));
+}
+
+void RunController::onSamples(const SamplesRecord& record)
+{
+    if (isSound(record.rank))
+        keep(record.rank, recorder_->append(record));
+}
+
+void RunController::onTensor(const TensorRecord& record)
+{
+    if (isSound(record.rank))
+        keep(record.rank, recorder_->append(record));
+}
+
+void RunController::onEvent(const EventRecord& record)
+{
+    if (!isSound(record.rank))
+        return;
+    keep(record.rank, recorder_->append(record));
+    if (record.kind != "checkpoint")
+        return;
+    const Result<rapidjson::Document> detail = parseJson(record.detail, "the checkpoint event");
+    if (!detail || !detail->IsObject() || !detail->HasMember("path") || !detail.value()["path"].IsString())
+        return;
+    CheckpointSeen seen;
+    seen.path = detail.value()["path"].GetString();
+    seen.runId = info_.id;
+    seen.step = record.step;
+    if (detail->HasMember("bytes") && detail.value()["bytes"].IsInt64())
+        seen.bytes = detail.value()["bytes"].GetInt64();
+    if (Status saved = project_->addCheckpoint(seen); !saved)
+        Q_EMIT notice(QString::fromStdString(saved.error().sentence()));
+}
+
+void RunController::onHeartbeat(const wire::Heartbeat& heartbeat)
+{
+    if (!isSound(heartbeat.rank))
+        return;
+    ranks_[std::size_t(heartbeat.rank)]->heartbeatStep = heartbeat.step;
+    recorder_->heartbeat(heartbeat);
+}
+
+void RunController::onGoodbye(const wire::Goodbye& goodbye)
+{
+    ranks_[std::size_t(goodbye.rank)]->goodbye = goodbye;
+    if (goodbye.kind == "stopped" && phase_ == Phase::Running)
+        requestStop(
+            fmt::format("rank {}", goodbye.rank)); // somebody stopped one rank: the others cannot go on alone
+    else if (goodbye.kind == "error")
+        onRankFailed(goodbye.rank);
+}
+
+// Without a Goodbye the process is ending or has lost its way. Its end will tell; a process that goes on
+// without its connection would train unrecorded.
+void RunController::onClosed(int number)
+{
+    const Rank& rank = *ranks_[std::size_t(number)];
+    if (!rank.end && !rank.goodbye && phase_ == Phase::Running)
+        onRankFailed(number);
+}
+
+void RunController::onBroken(int number, const Error& error)
+{
+    Rank& rank = *ranks_[std::size_t(number)];
+    if (!rank.defect.empty())
+        return;
+    rank.defect = Error{ErrorKind::Corrupt, fmt::format("The records of rank {} cannot be used", number),
+                        fmt::format("{}: {}", error.what, error.why), error.fix}
+                      .sentence();
+    if (!rank.end)
+        rank.process->kill();
+    onRankFailed(number);
+}
+
+} // namespace lockstep
