@@ -1,0 +1,227 @@
+// export: the recorded values of a run, exactly.
+#include "app/cli/cli_context.h"
+#include "app/cli/json_output.h"
+#include "app/cli/table.h"
+#include "core/base/hexfloat.h"
+#include "core/base/quantity.h"
+#include "core/store/project_store.h"
+#include "core/store/run_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+namespace lockstep {
+
+namespace {
+
+struct ExportOptions {
+    std::string folder;
+    std::string run;
+    std::vector<std::string> series; // empty: all
+    std::string rank = "all";
+    bool csv = false;
+};
+
+// What the options select, checked before anything is read.
+struct Selection {
+    std::vector<Quantity> quantities;
+    int rank = -1; // -1: all
+
+    bool has(const SeriesKey& key) const
+    {
+        return (rank < 0 || key.rank == rank) &&
+               (quantities.empty() ||
+                std::find(quantities.begin(), quantities.end(), key.quantity) != quantities.end());
+    }
+};
+
+std::string quantityName(Quantity quantity)
+{
+    const QuantityInfo* info = quantityInfo(quantity);
+    return info ? std::string(info->name) : fmt::format("quantity_{}", unsigned(quantity));
+}
+
+ValueType valueType(Quantity quantity)
+{
+    const QuantityInfo* info = quantityInfo(quantity);
+    return info ? info->type : ValueType::U64; // of a newer version: at least its bits are right
+}
+
+Result<Selection> select(const ExportOptions& options)
+{
+    Selection selection;
+    for (const std::string& name : options.series) {
+        const QuantityInfo* info = quantityByName(name);
+        if (!info) {
+            std::string known;
+            for (const QuantityInfo& quantity : allQuantities())
+                known += (known.empty() ? "" : ", ") + std::string(quantity.name);
+            return Error{ErrorKind::Usage, fmt::format("There is no series {}", name),
+                         fmt::format("the names are {}", known), "Choose from these names"};
+        }
+        selection.quantities.push_back(info->id);
+    }
+    if (options.rank != "all") {
+        const char* end = options.rank.data() + options.rank.size();
+        const auto [rest, error] = std::from_chars(options.rank.data(), end, selection.rank);
+        if (error != std::errc() || rest != end || selection.rank < 0)
+            return Error{ErrorKind::Usage, fmt::format("--rank {} is not possible", options.rank),
+                         "allowed: all, or a number from 0", "Choose another value for --rank"};
+    }
+    return selection;
+}
+
+void writeValue(JsonDocument& json, ValueType type, std::uint64_t bits)
+{
+    switch (type) {
+    case ValueType::F64:
+        json.real(doubleOf(bits));
+        break;
+    case ValueType::I64:
+        json.number(std::int64_t(bits));
+        break;
+    case ValueType::U64:
+        json.unsignedNumber(bits);
+        break;
+    }
+}
+
+std::string hexText(ValueType type, std::uint64_t bits)
+{
+    return type == ValueType::F64 ? hexFloat(doubleOf(bits)) : hexInteger(bits);
+}
+
+void writeSeries(JsonDocument& json, const SeriesData& data)
+{
+    const ValueType type = valueType(data.key.quantity);
+    json.beginObject()
+        .key("rank")
+        .number(data.key.rank)
+        .key("quantity")
+        .text(quantityName(data.key.quantity));
+    json.key("index").number(data.key.index);
+    json.key("steps").beginArray();
+    for (std::int64_t step : data.steps)
+        json.number(step);
+    json.endArray().key("values").beginArray();
+    for (std::uint64_t bits : data.bits)
+        writeValue(json, type, bits);
+    json.endArray().key("hex").beginArray();
+    for (std::uint64_t bits : data.bits)
+        json.text(hexText(type, bits));
+    json.endArray().endObject();
+}
+
+void printCsv(const SeriesData& data)
+{
+    const ValueType type = valueType(data.key.quantity);
+    const std::string name = quantityName(data.key.quantity);
+    for (std::size_t i = 0; i < data.size(); ++i) {
+        const std::uint64_t bits = data.bits[i];
+        const std::string value = type == ValueType::F64   ? fmt::format("{:.17g}", doubleOf(bits))
+                                  : type == ValueType::I64 ? fmt::format("{}", std::int64_t(bits))
+                                                           : fmt::format("{}", bits);
+        fmt::print("{},{},{},{},{},{}\n", data.steps[i], data.key.rank, name, data.key.index, value,
+                   hexText(type, bits));
+    }
+}
+
+void printTable(const std::vector<SeriesData>& all)
+{
+    Table table({{"rank", Align::Right},
+                 {"quantity"},
+                 {"index", Align::Right},
+                 {"points", Align::Right},
+                 {"first step", Align::Right},
+                 {"last step", Align::Right},
+                 {"last value", Align::Right}});
+    for (const SeriesData& data : all) {
+        const bool empty = data.size() == 0;
+        table.row({std::to_string(data.key.rank), quantityName(data.key.quantity),
+                   std::to_string(data.key.index), std::to_string(data.size()),
+                   empty ? "-" : std::to_string(data.steps.front()),
+                   empty ? "-" : std::to_string(data.steps.back()),
+                   empty ? "-"
+                   : valueType(data.key.quantity) == ValueType::U64
+                       ? hexInteger(data.bits.back())
+                       : fmt::format("{:.9g}", data.value(data.size() - 1))});
+    }
+    fmt::print("{}", table.text());
+}
+
+Result<std::vector<SeriesData>> readSelected(const RunInfo& run, const Selection& selection)
+{
+    Result<RunReader> reader = RunReader::open(run.folder);
+    if (!reader)
+        return reader.error();
+    const Result<std::vector<SeriesInfo>> series = reader->series();
+    if (!series)
+        return series.error();
+    std::vector<SeriesData> all;
+    for (const SeriesInfo& info : series.value()) {
+        if (!selection.has(info.key))
+            continue;
+        Result<SeriesData> data = reader->read(info.key);
+        if (!data)
+            return data.error();
+        all.push_back(std::move(data).value());
+    }
+    if (all.empty())
+        return Error{ErrorKind::NotFound, fmt::format("The run {} has nothing to export", run.id),
+                     series->empty() ? "no step was recorded"
+                                     : "none of the chosen series and ranks was recorded",
+                     "See all series of the run with lockstep-cli export DIR RUN"};
+    return all;
+}
+
+int exportRun(const ExportOptions& options, bool asJson)
+{
+    const Result<Selection> selection = select(options);
+    if (!selection)
+        return fail(selection.error());
+    Result<ProjectStore> project = ProjectStore::open(options.folder);
+    if (!project)
+        return fail(project.error());
+    const Result<RunInfo> run = project->run(options.run);
+    if (!run)
+        return fail(run.error());
+    const Result<std::vector<SeriesData>> all = readSelected(run.value(), selection.value());
+    if (!all)
+        return fail(all.error());
+    if (asJson) {
+        JsonDocument json;
+        json.beginObject().key("run").text(run->id).key("name").text(run->name).key("series").beginArray();
+        for (const SeriesData& data : all.value())
+            writeSeries(json, data);
+        json.endArray().endObject();
+        json.print();
+    } else if (options.csv) {
+        fmt::print("step,rank,quantity,index,value,hex\n");
+        for (const SeriesData& data : all.value())
+            printCsv(data);
+    } else {
+        printTable(all.value());
+    }
+    return 0;
+}
+
+} // namespace
+
+void addExportCommand(CLI::App& app, CliContext& context)
+{
+    auto options = std::make_shared<ExportOptions>();
+    CLI::App* command = context.command(app, "export", "Print the recorded values of a run",
+                                        [&context, options] { return exportRun(*options, context.json); });
+    command->add_option("folder", options->folder, "project folder")->required()->option_text("DIR");
+    command->add_option("run", options->run, "id or name of the run")->required()->option_text("RUN");
+    command->add_option("--series", options->series, "names of quantities, separated by commas (default all)")
+        ->delimiter(',')
+        ->option_text("a,b");
+    command->add_option("--rank", options->rank, "default all")->option_text("R|all");
+    command->add_flag("--csv", options->csv, "comma-separated values, one line per value");
+}
+
+} // namespace lockstep

@@ -1,0 +1,40 @@
+// init: makes a project folder.
+#include "app/cli/cli_context.h"
+#include "app/cli/json_output.h"
+#include "core/store/project_store.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace lockstep {
+
+void addInitCommand(CLI::App& app, CliContext& context)
+{
+    struct Options {
+        std::string folder;
+        std::string workload = "toy-mlp";
+    };
+    auto options = std::make_shared<Options>();
+    CLI::App* command = context.command(app, "init", "Make a project folder", [&context, options] {
+        Result<ProjectStore> project = ProjectStore::create(options->folder, options->workload);
+        if (!project)
+            return fail(project.error());
+        const ProjectInfo& info = project->info();
+        if (context.json) {
+            JsonDocument json;
+            json.beginObject().key("project").text(info.folder).key("schema").number(info.schema);
+            json.key("workload").text(info.workload).endObject();
+            json.print();
+        } else {
+            fmt::print("Project {} is ready. Start a run with: lockstep-cli run {}\n", info.folder,
+                       options->folder);
+        }
+        return 0;
+    });
+    command->add_option("folder", options->folder, "folder to make")->required()->option_text("DIR");
+    command->add_option("--workload", options->workload, "what new runs train unless they say otherwise")
+        ->option_text("NAME");
+}
+
+} // namespace lockstep

@@ -1,0 +1,199 @@
+// run: trains once, records everything, ends with the verdict.
+#include "app/cli/cli_context.h"
+#include "app/cli/detach.h"
+#include "app/cli/run_document.h"
+#include "app/cli/run_options.h"
+#include "core/host/launch_environment.h"
+#include "core/host/run_controller.h"
+#include "core/host/stop_signals.h"
+#include "core/store/project_store.h"
+
+#include <QCoreApplication>
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <thread>
+#include <unistd.h>
+
+namespace lockstep {
+
+namespace {
+
+struct RunCommand {
+    std::string folder;
+    RunConfigOptions config;
+    std::uint16_t masterPort = 0;
+    int stopGraceSeconds = 30;
+    bool detach = false;
+};
+
+std::int64_t unixMs()
+{
+    using namespace std::chrono;
+    return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+Result<RunOptions> runOptions(const RunCommand& command)
+{
+    RunOptions options;
+    {
+        // Closed again at once: the controller opens its own connection.
+        Result<ProjectStore> project = ProjectStore::open(command.folder);
+        if (!project)
+            return project.error();
+        options.projectFolder = project->info().folder;
+        Result<RunConfig> config = command.config.config(project->info().workload);
+        if (!config)
+            return config.error();
+        options.config = std::move(config).value();
+    }
+    Result<std::string> worker = findWorker();
+    if (!worker)
+        return worker.error();
+    options.workerPath = std::move(worker).value();
+    options.masterPort = command.masterPort;
+    options.stopGraceMs = command.stopGraceSeconds * 1000;
+    return options;
+}
+
+void warnIfCrowded(const RunConfig& config)
+{
+    const unsigned cores = std::thread::hardware_concurrency();
+    const int ranks = config.mode == "ddp" || config.mode == "fsdp" ? config.world : 1;
+    if (cores > 0 && ranks * config.threads > int(cores))
+        warn(fmt::format(
+            "{} ranks of {} thread{} share {} cores. The run is slower, its results are the same. Use a "
+            "smaller --world to change that.",
+            ranks, config.threads, config.threads == 1 ? "" : "s", cores));
+}
+
+// One line that is written over while the run goes on; nothing unless a person can see it.
+class LiveLine
+{
+public:
+    explicit LiveLine(bool wanted) : on_(wanted && isatty(STDERR_FILENO) != 0) {}
+    ~LiveLine() { clear(); }
+    void show(const RunController& run, const RunConfig& config)
+    {
+        if (!on_)
+            return;
+        const std::string total = config.steps > 0 ? fmt::format(" of {}", config.steps) : std::string();
+        fmt::print(stderr, "\r\x1b[K{}  step {}{}  loss {:.6g}  {}", run.info().id, run.committedStep(),
+                   total, run.committedLoss(), durationText(run.info(), unixMs()));
+        std::fflush(stderr);
+        shown_ = true;
+    }
+    void clear()
+    {
+        if (shown_)
+            fmt::print(stderr, "\r\x1b[K");
+        shown_ = false;
+    }
+
+private:
+    const bool on_;
+    bool shown_ = false;
+};
+
+int exitCodeOf(const RunController& run, int stopSignal)
+{
+    switch (run.info().state) {
+    case RunState::Finished:
+        return 0;
+    case RunState::Stopped:
+        return 128 + (stopSignal > 0 ? stopSignal : SIGTERM);
+    default:
+        return run.failureKind() == ErrorKind::RunFailed ? 4 : 3;
+    }
+}
+
+// What a starter gets to know of a run that has just begun.
+std::string startedText(const RunInfo& run, bool json)
+{
+    if (!json)
+        return fmt::format("{}  started\n", run.id);
+    JsonDocument document;
+    document.beginObject();
+    writeRunMembers(document, run, false);
+    document.endObject();
+    return document.text() + "\n";
+}
+
+void report(const RunInfo& run, bool json)
+{
+    if (json) {
+        printRunDocument(run);
+        return;
+    }
+    const std::string steps = run.lastStep < 0
+                                  ? std::string("no step recorded")
+                                  : fmt::format("step {}, loss {:.6g}", run.lastStep, run.lastLoss);
+    fmt::print("{}  {}  {}  {}\n", run.id, runStateName(run.state), steps, durationText(run, unixMs()));
+    if (!run.firstFailure.sentence.empty())
+        warn(run.firstFailure.sentence);
+}
+
+int runAndWait(CliContext& context, const RunCommand& command, Detached& detached)
+{
+    QCoreApplication app(context.argc, context.argv);
+    Result<RunOptions> options = runOptions(command);
+    if (!options)
+        return fail(options.error());
+    warnIfCrowded(options->config);
+
+    StopSignals signals; // before the ranks start: a stop request from now on is never lost
+    RunController run(options.value());
+    LiveLine line(!context.json && !detached.isDetached());
+    int stopSignal = 0;
+    QObject::connect(&signals, &StopSignals::received, &run, [&](int signal) {
+        stopSignal = signal;
+        run.requestStop(fmt::format("SIG{}", sigabbrev_np(signal)));
+    });
+    QObject::connect(&run, &RunController::progress, &run, [&] { line.show(run, options->config); });
+    QObject::connect(&run, &RunController::notice, &run,
+                     [&](const QString& text) { warn(text.toStdString()); });
+    QObject::connect(&run, &RunController::finished, &app, &QCoreApplication::quit, Qt::QueuedConnection);
+    if (Status started = run.start(); !started)
+        return fail(started.error());
+
+    if (detached.isDetached())
+        detached.answer(startedText(run.info(), context.json), run.info().folder + "/host.log");
+    else if (!context.json)
+        fmt::print("{}", startedText(run.info(), false));
+    std::fflush(stdout);
+
+    app.exec();
+    line.clear();
+    report(run.info(), context.json);
+    return exitCodeOf(run, stopSignal);
+}
+
+} // namespace
+
+void addRunCommand(CLI::App& app, CliContext& context)
+{
+    auto options = std::make_shared<RunCommand>();
+    CLI::App* command =
+        context.command(app, "run", "Train once, in one process or many, and record it", [&context, options] {
+            Detached detached;
+            if (options->detach)
+                if (const int code = detached.start(); code >= 0)
+                    return code;
+            return runAndWait(context, *options, detached);
+        });
+    command->add_option("folder", options->folder, "project folder")->required()->option_text("DIR");
+    options->config.addTo(*command);
+    command
+        ->add_option("--master-port", options->masterPort, "port where the ranks meet (default: a free one)")
+        ->option_text("PORT");
+    command
+        ->add_option("--stop-grace", options->stopGraceSeconds,
+                     "seconds a rank has to finish its step and save after a stop request (default 30)")
+        ->option_text("S");
+    command->add_flag("--detach", options->detach, "return once the run has started; it goes on by itself");
+}
+
+} // namespace lockstep

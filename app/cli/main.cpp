@@ -1,0 +1,46 @@
+// lockstep-cli: launches runs, is the only writer of records, and answers questions about them, without a
+// screen.
+#include "app/cli/cli_context.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+
+using namespace lockstep;
+
+int main(int argc, char** argv)
+{
+    // A reader that went away and a file size limit are errors of a write, not reasons to die with a run in
+    // hand.
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
+
+    CLI::App app("Lockstep: trains on one process and on many, and shows where they part");
+    app.name("lockstep-cli");
+    app.set_version_flag("--version", "lockstep-cli " LOCKSTEP_VERSION);
+    app.require_subcommand(1);
+    CliContext context;
+    context.argc = argc;
+    context.argv = argv;
+    app.add_flag("--json", context.json, "one JSON document on standard output");
+
+    addInitCommand(app, context);
+    addRunCommand(app, context);
+    addRunsCommand(app, context);
+    addStopCommand(app, context);
+    addExportCommand(app, context);
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0)
+            return app.exit(error); // --help, --version
+        return fail({ErrorKind::Usage, "The command line cannot be understood", error.what(),
+                     "See lockstep-cli --help, or lockstep-cli COMMAND --help"});
+    }
+    const int code = context.action();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+        return code == 0 ? 3 : code; // the answer did not reach its reader
+    return code;
+}

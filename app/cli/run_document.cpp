@@ -1,0 +1,49 @@
+#include "app/cli/run_document.h"
+
+#include <fmt/format.h>
+
+namespace lockstep {
+
+void writeRunMembers(JsonDocument& json, const RunInfo& run, bool full)
+{
+    json.key("run").text(run.id).key("name").text(run.name).key("state").text(runStateName(run.state));
+    json.key("exit").beginArray();
+    for (int code : run.exitCodes)
+        json.number(code);
+    json.endArray();
+    json.key("first_failure");
+    if (run.firstFailure.sentence.empty())
+        json.null();
+    else
+        json.beginObject()
+            .key("rank")
+            .number(run.firstFailure.rank)
+            .key("step")
+            .number(run.firstFailure.step)
+            .key("sentence")
+            .text(run.firstFailure.sentence)
+            .endObject();
+    json.key("last_step").number(run.lastStep).key("folder").text(run.folder);
+    if (!full)
+        return;
+    json.key("last_loss").real(run.lastLoss);
+    json.key("started_unix_ms").number(run.startedUnixMs).key("ended_unix_ms").number(run.endedUnixMs);
+    json.key("config").raw(run.configJson).key("environment").raw(run.environmentJson);
+}
+
+void printRunDocument(const RunInfo& run)
+{
+    JsonDocument json;
+    json.beginObject();
+    writeRunMembers(json, run, false);
+    json.endObject();
+    json.print();
+}
+
+std::string durationText(const RunInfo& run, std::int64_t nowUnixMs)
+{
+    const std::int64_t end = run.endedUnixMs > 0 ? run.endedUnixMs : nowUnixMs;
+    return fmt::format("{:.1f} s", double(end - run.startedUnixMs) / 1000.0);
+}
+
+} // namespace lockstep

@@ -1,0 +1,113 @@
+#include "app/cli/run_options.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace lockstep {
+
+namespace {
+constexpr int kDefaultWorld = 2; // ddp, fsdp and twin mean nothing without a second rank
+}
+
+void RunConfigOptions::addTo(CLI::App& command)
+{
+    RunConfig& c = config_;
+    const auto word = [&](const char* name, std::string& field, const char* description, const char* form) {
+        return command.add_option(name, field, description)->option_text(form);
+    };
+    const auto number = [&](const char* name, auto& field, const char* description, const char* form = "N") {
+        return command.add_option(name, field, description)->option_text(form);
+    };
+    const auto flag = [&](const char* name, bool& field, const char* description) {
+        command.add_flag(name, field, description);
+    };
+
+    word("--mode", c.mode, "how to train (default single)", "single|ddp|fsdp|twin");
+    workload_ = word("--workload", c.workload, "what to train (default: the project's)", "NAME");
+    word("--name", c.name, "name of the run (default: made from mode and world)", "NAME");
+    world_ = number("--world", c.world, "ranks (default 2 for ddp, fsdp and twin)");
+    number("--batch", c.batch, "samples per rank and micro-batch (default 32)");
+    number("--steps", c.steps, "optimizer steps");
+    number("--epochs", c.epochs, "epochs, where --steps is absent");
+    number("--align-world", c.alignWorld, "single: train on the global batches of a DDP run of this world",
+           "W");
+    word("--order", c.order, "order of the samples (default aligned)", "aligned|python");
+    flag("--no-shuffle", noShuffle_, "samples in their own order");
+    flag("--drop-last", c.dropLast, "the sampler drops the tail that does not divide");
+    number("--seed", c.seed, "seed of weights and dropout (default 42)", "S");
+    number("--sampler-seed", c.samplerSeed, "seed of the sample order (default 0)", "S");
+    word("--optimizer", c.optimizer, "default adam", "sgd|adam|adamw");
+    number("--lr", c.lr, "learning rate (default 0.001)", "X");
+    number("--momentum", c.momentum, "of sgd (default 0.9)", "X");
+    number("--weight-decay", c.weightDecay, "default 0", "X");
+    word("--scheduler", c.scheduler, "default none", "none|step|cosine|warmup");
+    number("--scheduler-period", c.schedulerPeriod,
+           "optimizer steps of the schedule (default: from the run's length)");
+    number("--clip-norm", c.clipNorm, "clip gradients by norm", "X");
+    number("--clip-value", c.clipValue, "clip gradients by value", "X");
+    number("--accumulate", c.accumulate, "micro-batches per optimizer step (default 1)", "K");
+    number("--dropout", c.dropout, "probability (default: the workload's)", "X");
+    word("--amp", c.amp, "mixed precision (default off)", "off|bf16|fp16");
+    word("--backend", c.backend, "default gloo", "gloo|nccl");
+    word("--device", c.device, "default cpu", "cpu|cuda");
+    word("--reduction", c.reduction, "order of gradient sums (default native)", "native|ordered");
+    flag("--find-unused", c.findUnused, "DDP: find_unused_parameters");
+    flag("--static-graph", c.staticGraph, "DDP: static_graph");
+    flag("--bucket-view", c.bucketView, "DDP: gradient_as_bucket_view");
+    number("--bucket-mb", c.bucketMb, "DDP: bucket_cap_mb (default: 1 MiB, then 25 MiB)", "X");
+    flag("--no-broadcast-buffers", noBroadcast_, "DDP: broadcast_buffers off");
+    number("--threads", c.threads, "threads per rank (default 1; part of the bits)");
+    word("--record", c.record, "what is recorded (default step)", "off|step|tensor|full");
+    number("--checkpoint-every", c.checkpointEvery,
+           "optimizer steps between checkpoints (default: only at the end)");
+    number("--collective-timeout", c.collectiveTimeoutSeconds,
+           "seconds a rank waits for the others (default 60)", "S");
+    word("--resume", c.resume, "checkpoint to go on from", "FILE");
+    command.add_option("--fault", faults_, "a deviation of the engine on purpose; may be repeated")
+        ->option_text("ID[,k=v]")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    command.add_option("--workload-option", workloadOptions_, "an option of the workload; may be repeated")
+        ->option_text("K=V")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+Result<RunConfig> RunConfigOptions::config(const std::string& projectWorkload) const
+{
+    RunConfig config = config_;
+    if (workload_->count() == 0 && !projectWorkload.empty())
+        config.workload = projectWorkload;
+    if (world_->count() == 0 && config.mode != "single")
+        config.world = kDefaultWorld;
+    config.shuffle = !noShuffle_;
+    config.broadcastBuffers = !noBroadcast_;
+    for (const std::string& text : faults_) {
+        Result<FaultSpec> fault = parseFault(text);
+        if (!fault)
+            return fault.error();
+        config.faults.push_back(std::move(fault).value());
+    }
+    for (const std::string& text : workloadOptions_) {
+        const std::size_t equals = text.find('=');
+        if (equals == std::string::npos || equals == 0)
+            return Error{ErrorKind::Usage, fmt::format("--workload-option {} cannot be read", text),
+                         "the form is NAME=VALUE", "Write for example --workload-option ragged=1"};
+        config.workloadOptions[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+    if (!config.resume.empty()) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(config.resume, ignored))
+            return Error{ErrorKind::NotFound, fmt::format("The run cannot go on from {}", config.resume),
+                         "there is no such file",
+                         "Name a checkpoint; lockstep-cli runs shows the folders of the runs"};
+        config.resume =
+            std::filesystem::absolute(config.resume); // the ranks have another working folder in mind
+    }
+    if (Status valid = validate(config); !valid)
+        return valid.error();
+    return config;
+}
+
+} // namespace lockstep
