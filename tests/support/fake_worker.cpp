@@ -224,7 +224,7 @@ struct FakeRank {
 
     void obeyAll(std::int64_t step) const
     {
-        for (const std::string key : {std::string("fake.all"), fmt::format("fake.rank{}", rank)}) {
+        for (const std::string& key : {std::string("fake.all"), fmt::format("fake.rank{}", rank)}) {
             const auto orders = config.workloadOptions.find(key);
             if (orders == config.workloadOptions.end())
                 continue;
