@@ -7,10 +7,6 @@ namespace lockstep {
 
 namespace {
 
-constexpr double kClipMargin = 64; // device pixels around the image that lines are clipped to
-constexpr std::size_t kDashRestart =
-    64; // dashes begin anew at every 64th sample: panning does not make them crawl
-
 // Liang-Barsky. False: nothing of the line lies inside. A line inside is left as it is, bit for bit.
 bool clipLine(QPointF& a, QPointF& b, double left, double top, double right, double bottom)
 {
@@ -79,8 +75,8 @@ std::size_t sparseLimit(const RasterScene& scene, const PlotMapping& map)
 
 bool isSparse(const SeriesSnapshot& data, const PlotMapping& map, std::size_t limit)
 {
-    const std::size_t begin = firstSample(data, map, 0);
-    return firstSample(data, map, map.width(), begin) - begin <= limit;
+    const std::size_t begin = firstSample(data, map, -kLineMargin);
+    return firstSample(data, map, map.width() + kLineMargin, begin) - begin <= limit;
 }
 
 void addLine(CurveColumns& columns, const PlotMapping& map, double stepA, double a, double stepB, double b,
@@ -140,7 +136,7 @@ void traceLines(CurveLines& lines, LoneSamples& lone, std::vector<unsigned char>
                 const SeriesSnapshot& data, const PlotMapping& map, const RasterPen& pen, std::size_t begin,
                 std::size_t end)
 {
-    const double right = map.width() + kClipMargin, bottom = map.height() + kClipMargin;
+    const double right = map.width() + kLineMargin, bottom = map.height() + kLineMargin;
     const double period = pen.dashOn + pen.dashOff;
     const bool dashed = pen.dashOn > 0;
     QPolygonF piece;
@@ -157,13 +153,12 @@ void traceLines(CurveLines& lines, LoneSamples& lone, std::vector<unsigned char>
         const double value = data.value(i), step = static_cast<double>(data.step(i));
         const long column = map.column(step);
         const bool inside = column >= 0 && column < map.width();
-        if (i % kDashRestart == 0)
-            phase = 0;
         if (!std::isfinite(value)) {
             if (inside)
                 flags[static_cast<std::size_t>(column)] |= NonFiniteInColumn;
             finishPiece();
             joined = false;
+            phase = 0;
             continue;
         }
         if (inside && map.transform().scale == YScale::Log && value <= 0)
@@ -173,7 +168,7 @@ void traceLines(CurveLines& lines, LoneSamples& lone, std::vector<unsigned char>
             lone.emplace_back(static_cast<double>(column), point.y());
         if (joined) {
             QPointF a = previous, b = point;
-            const bool visible = clipLine(a, b, -kClipMargin, -kClipMargin, right, bottom);
+            const bool visible = clipLine(a, b, -kLineMargin, -kLineMargin, right, bottom);
             if (!dashed) {
                 if (!visible || a != previous)
                     finishPiece();
@@ -206,6 +201,8 @@ void traceLines(CurveLines& lines, LoneSamples& lone, std::vector<unsigned char>
         }
         previous = point;
         joined = true;
+        if (i % kDashRestart == 0)
+            phase = 0;
     }
     finishPiece();
 }

@@ -50,6 +50,11 @@ struct CurveLines {
     std::vector<QLineF> dashes;    // dashed pens
 };
 
+// Device pixels around the image that lines are followed into: pens and joins of lines outside reach inside.
+inline constexpr long kLineMargin = 64;
+// Dashes begin anew at every such sample, so that panning does not make them crawl.
+inline constexpr std::size_t kDashRestart = 64;
+
 using LoneSamples = std::vector<QPointF>; // rule 3, in device pixels
 
 // Columns beside one that a pen of this width reaches into.
@@ -57,7 +62,7 @@ long penReach(double width);
 // First sample in [hint, size] whose column is >= `column`.
 std::size_t firstSample(const SeriesSnapshot& data, const PlotMapping& map, long column,
                         std::size_t hint = 0);
-// Most samples a curve of a scene may have in view to be drawn as a line.
+// Most samples that a curve may have in view, line margins included, to be drawn as a line.
 std::size_t sparseLimit(const RasterScene& scene, const PlotMapping& map);
 bool isSparse(const SeriesSnapshot& data, const PlotMapping& map, std::size_t limit);
 

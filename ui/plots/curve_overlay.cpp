@@ -10,78 +10,72 @@ namespace lockstep {
 
 namespace {
 
-constexpr double kChipHeight = 20;
+constexpr double kTitleStrip = OverlayContent::kTitleStrip;
+constexpr double kChipHeight = 18;
 constexpr double kReadoutRow = 15;
 constexpr double kReadoutPadding = 7;
 
+// Title, chips and event names stand in a strip above the plot area, so that they never lie on a curve.
 QRectF paintTitle(QPainter& p, const OverlayContent& c)
 {
     if (c.title.isEmpty())
         return {};
-    const QFont font = PlotTheme::titleFont();
-    const QFontMetricsF metrics(font);
-    const double room = c.area.width() - 16;
-    const QString text = metrics.elidedText(c.title, Qt::ElideMiddle, room);
-    const QRectF box(c.area.left() + 6, c.area.top() + 3, metrics.horizontalAdvance(text) + 6,
-                     metrics.height());
-    QColor halo = c.theme.base;
-    halo.setAlphaF(0.8f);
-    p.fillRect(box.adjusted(-2, 0, 2, 0), halo);
-    p.setFont(font);
+    p.setFont(PlotTheme::titleFont());
+    const QFontMetricsF metrics(p.font());
+    const QString text = metrics.elidedText(c.title, Qt::ElideMiddle, c.area.width() - 8);
+    const QRectF box(c.area.left(), c.area.top() - kTitleStrip, metrics.horizontalAdvance(text) + 8,
+                     kTitleStrip - 2);
     p.setPen(c.theme.ink);
     p.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, text);
     return box;
 }
 
-// Text with a page-coloured outline, so that it stays readable on top of lines.
-void paintHaloText(QPainter& p, const OverlayContent& c, const QRectF& box, int flags, const QString& text,
-                   const QColor& color)
-{
-    QRectF tight = p.boundingRect(box, flags, text);
-    QColor halo = c.theme.base;
-    halo.setAlphaF(0.8f);
-    p.fillRect(tight.adjusted(-2, 0, 2, 0), halo);
-    p.setPen(color);
-    p.drawText(box, flags, text);
-}
-
 void paintMarkers(QPainter& p, const OverlayContent& c, const QRectF& title)
 {
-    std::vector<QRectF> taken{title};
-    const auto isFree = [&](const QRectF& box) {
-        return std::none_of(taken.begin(), taken.end(), [&](const QRectF& t) { return t.intersects(box); });
+    std::vector<QRectF> taken;
+    if (!title.isEmpty())
+        taken.push_back(title);
+    const auto hit = [&](const QRectF& box) -> const QRectF* {
+        for (const QRectF& t : taken)
+            if (t.intersects(box))
+                return &t;
+        return nullptr;
     };
+    const double stripTop = c.area.top() - kTitleStrip, right = c.area.right() + 1;
     for (const auto kind : {CurveMarker::Kind::Divergence, CurveMarker::Kind::Event}) {
         for (const OverlayContent::Marker& marker : c.markers) {
-            if (marker.kind != kind || marker.x < c.area.left() - 1 || marker.x > c.area.right() + 1)
+            if (marker.kind != kind || marker.x < c.area.left() - 1 || marker.x > right)
                 continue;
             const bool divergence = kind == CurveMarker::Kind::Divergence;
-            p.setPen(divergence ? QPen(c.theme.red, 1.5) : QPen(c.theme.line, 1, Qt::DotLine));
-            p.drawLine(QPointF(marker.x, c.area.top()), QPointF(marker.x, c.area.bottom() + 1));
+            p.setPen(divergence ? QPen(c.theme.red, 1.5) : QPen(c.theme.ink3, 1, Qt::DotLine));
+            p.drawLine(QPointF(marker.x, c.area.top() - (divergence && c.title.isEmpty() ? 0 : 3)),
+                       QPointF(marker.x, c.area.bottom() + 1));
             if (marker.text.isEmpty())
                 continue;
             p.setFont(PlotTheme::labelFont());
             const QFontMetricsF metrics(p.font());
             const QSizeF size = divergence
                                     ? divergenceChipSize(marker.text)
-                                    : QSizeF(metrics.horizontalAdvance(marker.text) + 6, metrics.height());
-            double x = marker.x + 5;
-            if (x + size.width() > c.area.right())
-                x = marker.x - 5 - size.width();
-            QRectF box(QPointF(std::max(x, double(c.area.left())), c.area.top() + 2), size);
-            bool placed = false;
-            for (int line = 0; line < (divergence ? 4 : 2) && !placed; ++line) {
-                placed = isFree(box);
-                if (!placed)
-                    box.translate(0, size.height() + 2);
+                                    : QSizeF(metrics.horizontalAdvance(marker.text) + 4, kTitleStrip - 4);
+            QRectF box(QPointF(marker.x - (divergence ? 4 : 2), stripTop), size);
+            // To the right until nothing is in the way; at the border to the left.
+            while (const QRectF* other = hit(box))
+                box.moveLeft(other->right() + 6);
+            if (box.right() > right)
+                box.moveRight(std::min(right, marker.x + 4));
+            // A divergence is always named; an event without room keeps its line.
+            if (hit(box) != nullptr || box.left() < c.area.left() || std::fabs(box.left() - marker.x) > 260) {
+                if (!divergence)
+                    continue;
+                box.moveLeft(std::clamp(marker.x + 5, double(c.area.left()), right - size.width()));
+                box.moveTop(c.area.top() + 2);
             }
-            // A divergence is always named; events that have no room keep their line.
-            if (!placed && !divergence)
-                continue;
-            if (divergence)
+            if (divergence) {
                 paintDivergenceChip(p, c.theme, box.topLeft(), marker.text);
-            else
-                paintHaloText(p, c, box, Qt::AlignCenter, marker.text, c.theme.ink3);
+            } else {
+                p.setPen(c.theme.ink3);
+                p.drawText(box, Qt::AlignCenter, marker.text);
+            }
             taken.push_back(box);
         }
     }
@@ -103,7 +97,8 @@ void paintNotes(QPainter& p, const OverlayContent& c)
         const bool left = at.x() - 12 - width > c.area.left();
         const QRectF box(left ? at.x() - 12 - width : at.x() + 10, at.y() - metrics.height() / 2, width,
                          metrics.height());
-        paintHaloText(p, c, box, Qt::AlignCenter, note.text, note.color);
+        p.setPen(note.color);
+        p.drawText(box, Qt::AlignCenter, note.text);
     }
 }
 
@@ -124,7 +119,7 @@ void paintEndLabels(QPainter& p, const OverlayContent& c, const QSize& size)
     for (std::size_t k = 0; k < order.size(); ++k) {
         const OverlayContent::Label& label = c.endLabels[order[k]];
         p.setFont(label.bold ? PlotTheme::titleFont() : PlotTheme::labelFont());
-        p.setPen(label.color);
+        p.setPen(label.bold ? label.color : c.theme.ink2);
         const QString text = QFontMetricsF(p.font()).elidedText(label.text, Qt::ElideMiddle, room);
         p.drawText(QRectF(left, middles[k] - height, room, 2 * height), Qt::AlignLeft | Qt::AlignVCenter,
                    text);
@@ -155,7 +150,7 @@ void paintCursor(QPainter& p, const OverlayContent& c)
 
 void paintSample(QPainter& p, const OverlayContent::Row& row, const QPointF& from, double width)
 {
-    const double w = row.style == CurveStyle::Single ? 3 : row.style == CurveStyle::Mean ? 2 : 1.5;
+    const double w = row.style == CurveStyle::Single ? 3.0 : row.style == CurveStyle::Mean ? 2 : 1.5;
     QPen pen(row.color, w, Qt::SolidLine, Qt::FlatCap);
     if (row.style == CurveStyle::Twin)
         pen.setDashPattern({2.5, 2});
@@ -176,13 +171,20 @@ void paintReadout(QPainter& p, const OverlayContent& c)
     const QString more = shown < c.rows.size() ? CurveView::tr("%n more below in the status bar", nullptr,
                                                                int(c.rows.size() - shown))
                                                : QString();
-    double labels = 0, values = 0;
+    // Values line up at their decimal point.
+    double labels = 0, whole = 0, fraction = 0;
+    const auto split = [](const QString& text) {
+        const qsizetype dot = text.indexOf(QLatin1Char('.'));
+        return dot < 0 ? text.size() : dot;
+    };
     for (std::size_t i = 0; i < shown; ++i) {
         const QFontMetricsF& m = c.rows[i].bold ? boldMetrics : metrics;
+        const QString& text = c.rows[i].text;
         labels = std::max(labels, m.horizontalAdvance(c.rows[i].label));
-        values = std::max(values, m.horizontalAdvance(c.rows[i].text));
+        whole = std::max(whole, m.horizontalAdvance(text.left(split(text))));
+        fraction = std::max(fraction, m.horizontalAdvance(text.mid(split(text))));
     }
-    labels = std::min(labels, 160.0);
+    const double values = whole + fraction;
     double width = kReadoutPadding * 2 + 20 + labels + 16 + values;
     width = std::max({width, kReadoutPadding * 2 + boldMetrics.horizontalAdvance(c.readoutHead),
                       kReadoutPadding * 2 + metrics.horizontalAdvance(more)});
@@ -211,7 +213,11 @@ void paintReadout(QPainter& p, const OverlayContent& c)
         p.setPen(c.theme.ink);
         const QString label = QFontMetricsF(p.font()).elidedText(row.label, Qt::ElideMiddle, labels + 1);
         p.drawText(line.adjusted(20, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, label);
-        p.drawText(line, Qt::AlignRight | Qt::AlignVCenter, row.text);
+        const double dot = line.right() - fraction;
+        const QString before = row.text.left(split(row.text)), after = row.text.mid(split(row.text));
+        p.drawText(QRectF(dot - 300, line.top(), 300, line.height()), Qt::AlignRight | Qt::AlignVCenter,
+                   before);
+        p.drawText(QRectF(dot, line.top(), 300, line.height()), Qt::AlignLeft | Qt::AlignVCenter, after);
     }
     if (!more.isEmpty()) {
         line.translate(0, kReadoutRow);

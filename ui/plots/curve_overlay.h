@@ -7,10 +7,14 @@
 #include <QPainter>
 #include <QWidget>
 
+#include <functional>
+
 namespace lockstep {
 
 // Positions are widget coordinates (logical pixels).
 struct OverlayContent {
+    static constexpr int kTitleStrip = 22; // height above the plot area for title and chips
+
     struct Label { // beside the right edge
         QString text;
         QColor color;

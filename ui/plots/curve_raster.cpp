@@ -37,16 +37,13 @@ Prepared prepared(const SeriesSnapshot& data, const RasterPen& pen, bool sparse,
 void trace(Prepared& curve, const PlotMapping& map)
 {
     const SeriesSnapshot& data = *curve.data;
-    // The samples in view and one on either side; whole dash periods for dashed pens.
-    std::size_t begin = firstSample(data, map, 0);
-    const std::size_t end = std::min(data.size(), firstSample(data, map, map.width(), begin) + 1);
+    std::size_t begin = firstSample(data, map, -kLineMargin);
+    const std::size_t end =
+        std::min(data.size(), firstSample(data, map, map.width() + kLineMargin, begin) + 1);
     begin = begin > 0 ? begin - 1 : 0;
-    // Wide pens and miter joins of lines just outside reach into the image.
-    begin = begin > 2 ? begin - 2 : 0;
     if (curve.pen.dashOn > 0)
-        begin = begin / 64 * 64;
-    traceLines(curve.lines, curve.lone[0], curve.flags, data, map, curve.pen, begin,
-               std::min(data.size(), end + 2));
+        begin = begin / kDashRestart * kDashRestart;
+    traceLines(curve.lines, curve.lone[0], curve.flags, data, map, curve.pen, begin, end);
 }
 
 } // namespace
@@ -101,8 +98,12 @@ void renderCurves(const RasterScene& scene, const PlotMapping& map, QImage& imag
 
     uchar* const bits = image.bits();
     const qsizetype bytesPerLine = image.bytesPerLine();
-    parallelFor(ranges, threads, [&](int range) {
-        const long from = width * range / ranges, to = width * (range + 1) / ranges;
+    // QPainter's antialiasing differs by a shade where it is clipped, so scenes with lines are painted in one piece.
+    const bool anyLines =
+        std::any_of(curves.begin(), curves.end(), [](const Prepared& c) { return c.sparse; });
+    const int stripes = anyLines ? 1 : ranges;
+    parallelFor(stripes, threads, [&](int stripe) {
+        const long from = width * stripe / stripes, to = width * (stripe + 1) / stripes;
         // Each range paints through an image of its own over the same memory.
         QImage part(bits, map.width(), map.height(), bytesPerLine, QImage::Format_ARGB32_Premultiplied);
         for (int row = 0; row < map.height(); ++row) {

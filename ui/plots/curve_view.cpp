@@ -113,22 +113,23 @@ void CurveView::Impl::applyTheme()
         axis->grid()->setAntialiased(false);
         axis->setAntialiased(false);
     }
-    plot->yAxis->grid()->setZeroLinePen(QPen(theme.line, 1));
     layer->scene.nonFinite = theme.red.rgba();
     layer->scene.nonPositive = theme.ink3.rgba();
 }
 
 void CurveView::Impl::applyMargins()
 {
-    plot->axisRect()->setMargins(QMargins(leftMargin, 6, rightMargin, xAxisVisible ? 24 : 8));
-    plot->xAxis->setTickLabels(xAxisVisible);
+    const bool strip = !title.isEmpty() || !markers.empty();
+    plot->axisRect()->setMargins(QMargins(leftMargin, strip ? OverlayContent::kTitleStrip + 2 : 6,
+                                          rightMargin, xAxisVisible ? 24 : 8));
 }
 
 void CurveView::setTitle(const QString& title)
 {
     impl_->title = title;
     setAccessibleName(title);
-    impl_->overlay->update();
+    impl_->applyMargins();
+    impl_->refresh();
 }
 
 QString CurveView::title() const
@@ -239,7 +240,8 @@ void CurveView::setBands(std::vector<CurveBand> bands)
 void CurveView::setMarkers(std::vector<CurveMarker> markers)
 {
     impl_->markers = std::move(markers);
-    impl_->overlay->update();
+    impl_->applyMargins();
+    impl_->refresh();
 }
 
 void CurveView::setNotes(std::vector<CurveNote> notes)
@@ -456,9 +458,15 @@ void CurveView::Impl::refresh()
     plot->xAxis->setRange(low, high);
     plot->yAxis->setRange(lowY, std::isfinite(lowY) ? highY : lowY + 1);
     const int width = q->width() - leftMargin - rightMargin, height = q->height() - 30;
-    xTicker->target = std::max(2, width / 80);
-    yTicker->target = std::clamp(height / 38, 2, 8);
+    xTicker->target = std::max(2, width / 64);
+    yTicker->target = std::clamp(height / (transform.scale == YScale::Symlog ? 18 : 38), 2, 9);
     yTicker->transform = transform;
+    // On a log axis coordinate 0 is the value 1, which is nothing special.
+    plot->yAxis->grid()->setZeroLinePen(transform.scale == YScale::Log ? QPen(Qt::NoPen)
+                                                                       : QPen(theme.line, 1));
+    const bool any = !layer->scene.curves.empty() || !layer->scene.bands.empty();
+    plot->yAxis->setTickLabels(any);
+    plot->xAxis->setTickLabels(any && xAxisVisible);
     plot->replot(QCustomPlot::rpQueuedReplot);
 }
 

@@ -37,7 +37,7 @@ void SeriesSnapshot::Block::seal()
     for (std::size_t i = 1; i < x.size(); ++i)
         if (x[i] - x[i - 1] != stride)
             return;
-    x = {};
+    std::vector<std::int64_t>().swap(x); // `x = {}` would keep the memory
 }
 
 std::shared_ptr<SeriesSnapshot> SeriesSnapshot::grow(const SeriesSnapshot* base,

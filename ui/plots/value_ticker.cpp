@@ -26,7 +26,14 @@ QString decimalLabel(double value, double distance)
     if (size >= 1e6 || distance < 1e-5) {
         const int digits = std::clamp(
             int(std::floor(std::log10(std::fabs(value))) - std::floor(std::log10(distance) + 1e-9)), 0, 15);
-        return QString::number(value, 'e', digits);
+        QString text = QString::number(value, 'e', digits);
+        const qsizetype e = text.indexOf(QLatin1Char('e'));
+        qsizetype end = e;
+        if (text.left(e).contains(QLatin1Char('.')))
+            while (text[end - 1] == QLatin1Char('0') || text[end - 1] == QLatin1Char('.'))
+                if (text[--end] == QLatin1Char('.'))
+                    break;
+        return text.remove(end, e - end);
     }
     const int decimals = std::clamp(int(-std::floor(std::log10(distance) + 1e-9)), 0, 8);
     return QString::number(value, 'f', decimals);
