@@ -22,6 +22,7 @@ void eachField(Config& c, Visit&& visit)
     visit("workload", c.workload);
     visit("world", c.world);
     visit("align_world", c.alignWorld);
+    visit("join_from", c.joinFrom);
     visit("batch", c.batch);
     visit("steps", c.steps);
     visit("epochs", c.epochs);
@@ -267,6 +268,7 @@ Status validate(const RunConfig& c)
         oneOf("record", c.record, {"off", "step", "tensor", "full"}),
         atLeast("world", c.world, 1),
         atLeast("align-world", c.alignWorld, 1),
+        atLeast("join-from", c.joinFrom, 0),
         atLeast<std::int64_t>("batch", c.batch, 1),
         atLeast<std::int64_t>("steps", c.steps, 0),
         atLeast<std::int64_t>("epochs", c.epochs, 0),

@@ -26,8 +26,11 @@ struct RunConfig {
     std::string mode = "single"; // single | ddp | fsdp | twin
     std::string workload = "toy-mlp";
     int world = 1; // ranks of ddp and fsdp; ranks replayed by twin; 1 for single
-    int alignWorld =
-        1; // single with order "aligned": trains on the global batches of a DDP run of this world
+    // One process with order "aligned": trains on the global batches of a DDP run of this world.
+    int alignWorld = 1;
+    // The ranks' micro-batches are joined starting with this rank: the same global batch summed in another order,
+    // for measuring an envelope.
+    int joinFrom = 0;
     std::int64_t batch = 32;       // samples per rank and micro-batch
     std::int64_t steps = 0;        // optimizer steps; 0: as many as `epochs` give
     std::int64_t epochs = 0;       // 0 with steps 0: the workload's default

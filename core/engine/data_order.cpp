@@ -47,7 +47,7 @@ void DataOrder::fill(const DataOrderSpec& spec, std::uint64_t orderSeed)
     }
     const int ranks = std::max(1, spec.joinedRanks);
     for (int r = 0; r < ranks; ++r) {
-        const int rank = spec.joinedRanks > 0 ? r : spec.rank;
+        const int rank = spec.joinedRanks > 0 ? (r + spec.joinFrom) % ranks : spec.rank;
         std::vector<std::int64_t> ids = rankOrder(spec.sampler, rank % spec.sampler.world);
         if (adjustIds_)
             adjustIds_(spec, ids);

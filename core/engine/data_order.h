@@ -14,6 +14,7 @@ struct DataOrderSpec {
     DistributedOrder sampler; // epoch is set by DataOrder
     int rank = 0;
     int joinedRanks = 0; // above 0: trains on the micro-batches of this many ranks joined in rank order
+    int joinFrom = 0;    // the rank that comes first when they are joined
     bool pythonShuffle = false; // DataLoader(shuffle=...) over the whole set instead of a DistributedSampler
     std::int64_t batch = 32;
     int accumulate = 1;

@@ -69,7 +69,8 @@ Replica::Replica(const RunConfig& config, const Workload& workload, const FaultS
 
 DataOrderSpec Replica::orderSpec() const
 {
-    const bool single = config_.mode == "single";
+    // DDP of one rank can train on the global batches of a larger world too: then only the wrapper is new.
+    const bool single = config_.mode == "single" || (config_.mode == "ddp" && world_ == 1);
     DataOrderSpec spec;
     spec.sampler.datasetSize = workload_.size();
     spec.sampler.world = single ? config_.alignWorld : world_;
@@ -78,7 +79,8 @@ DataOrderSpec Replica::orderSpec() const
     spec.sampler.seed = config_.samplerSeed;
     spec.rank = rank_;
     spec.joinedRanks = single ? config_.alignWorld : 0;
-    spec.pythonShuffle = single && config_.order == "python";
+    spec.joinFrom = config_.joinFrom;
+    spec.pythonShuffle = config_.mode == "single" && config_.order == "python";
     spec.batch = config_.batch;
     spec.accumulate = config_.accumulate;
     return spec;
