@@ -25,8 +25,9 @@ enum class Standing { OwnCause = 0, Silent = 1, Echo = 2 };
 
 bool endedWell(const RankEnd& end)
 {
-    return end.how == EndKind::Exited && end.code == 0 && end.reason.empty() && end.goodbye &&
-           end.goodbye->exitCode == 0;
+    if (end.how != EndKind::Exited || end.code != 0 || !end.reason.empty())
+        return false;
+    return end.goodbye ? end.goodbye->exitCode == 0 : !end.mustReport;
 }
 
 // Stopped on request, or by somebody's SIGTERM to this very rank.

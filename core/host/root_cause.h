@@ -36,6 +36,7 @@ struct RankEnd {
     EndKind how = EndKind::Exited;
     int code = 0;                // exit code, or the number of the signal
     std::int64_t endedNs = 0;    // when the host saw the end
+    bool mustReport = true;      // a Goodbye belongs to a good end (not with --record off)
     bool endedByHost = false;    // the host had sent it a signal because the run was over
     std::int64_t stepAtEnd = -1; // the step it was working on; -1: training had not begun
     std::string reason; // NotStarted: why; otherwise a defect of its stream that the host found, or empty

@@ -211,7 +211,7 @@ void RunController::onRankEnded(int number, const ProcessEnd& end)
     if (!well && !stopped)
         onRankFailed(number);
     else
-        hurryIfAllReported();
+        hurryIfNothingToWaitFor();
     endIfAllEnded();
 }
 
@@ -227,18 +227,19 @@ void RunController::onRankFailed(int number)
         phase_ = Phase::Failing;
         killWithin(options_.reportGraceMs + options_.killGraceMs);
     }
-    hurryIfAllReported();
+    hurryIfNothingToWaitFor();
 }
 
-// Once the run is lost and every rank that still lives has said its last words, there is nothing to wait for.
-void RunController::hurryIfAllReported()
+// Once the run is lost and every rank that still lives has said its last words, or has not begun to train and so has
+// nothing to save, there is nothing to wait for.
+void RunController::hurryIfNothingToWaitFor()
 {
     if (phase_ != Phase::Failing)
         return;
-    const bool reported = std::all_of(ranks_.begin(), ranks_.end(),
-                                      [](const auto& rank) { return rank->end || rank->goodbye; });
-    if (!reported)
-        return;
+    for (int rank = 0; rank < world_; ++rank)
+        if (!ranks_[std::size_t(rank)]->end && !ranks_[std::size_t(rank)]->goodbye &&
+            stepInProgress(rank) >= 0)
+            return;
     graceTimer_.stop();
     killWithin(kReportedGraceMs);
 }
@@ -283,6 +284,12 @@ void RunController::endIfAllEnded()
     conclude();
 }
 
+std::int64_t RunController::stepInProgress(int number) const
+{
+    const std::int64_t recorded = recorder_->lastStep(number);
+    return std::max(ranks_[std::size_t(number)]->heartbeatStep, recorded < 0 ? -1 : recorded + 1);
+}
+
 RankEnd RunController::facts(int number) const
 {
     const Rank& rank = *ranks_[std::size_t(number)];
@@ -293,11 +300,11 @@ RankEnd RunController::facts(int number) const
                                     : EndKind::Exited;
     end.code = rank.end->code;
     end.endedNs = rank.end->monotonicNs;
+    end.mustReport = options_.config.record != "off";
     end.endedByHost = rank.endedByHost;
     end.reason = rank.end->started ? rank.defect : rank.end->problem.toStdString();
     end.goodbye = rank.goodbye;
-    const std::int64_t recorded = recorder_->lastStep(number);
-    end.stepAtEnd = std::max(rank.heartbeatStep, recorded < 0 ? -1 : recorded + 1);
+    end.stepAtEnd = stepInProgress(number);
     if (end.how != EndKind::Exited || end.code != 0) {
         end.lastLogLine = lastLogLine(rankLogFile(info_.folder, number));
         end.errorFile = readErrorFile(rankErrorFile(info_.folder, number));
@@ -439,7 +446,8 @@ void RunController::onHeartbeat(const wire::Heartbeat& heartbeat)
 {
     if (!isSound(heartbeat.rank))
         return;
-    ranks_[std::size_t(heartbeat.rank)]->heartbeatStep = heartbeat.step;
+    if (heartbeat.stage != wire::Stage::Start)
+        ranks_[std::size_t(heartbeat.rank)]->heartbeatStep = heartbeat.step;
     recorder_->heartbeat(heartbeat);
 }
 

@@ -77,9 +77,10 @@ private:
     void terminateRest();
     void killWithin(int ms); // unless it comes sooner anyway
     void killRest();
-    void hurryIfAllReported();
+    void hurryIfNothingToWaitFor();
     void endIfAllEnded();
     void conclude();
+    std::int64_t stepInProgress(int rank) const; // -1: training has not begun
     RankEnd facts(int rank) const;
     void event(const std::string& kind, const std::string& detail);
     bool isSound(int rank) const;
