@@ -1,0 +1,168 @@
+// Rows 45 to 47: whole modules, classes that weights_only=True refuses, and what an older reader does not know.
+#include "core/ckpt/verdict.h"
+#include "core/ckpt/walk.h"
+
+#include <algorithm>
+#include <map>
+
+namespace lockstep {
+namespace {
+
+std::string quoted(const std::string& global)
+{
+    return "Unsupported global: GLOBAL " + global + " was not an allowed global by default";
+}
+
+bool hasGlobal(const Checkpoint& checkpoint, std::string_view name)
+{
+    return std::any_of(checkpoint.globals.begin(), checkpoint.globals.end(),
+                       [&](const GlobalUse& use) { return use.name == name; });
+}
+
+bool usesModule(const Checkpoint& checkpoint, std::string_view prefix)
+{
+    return std::any_of(checkpoint.globals.begin(), checkpoint.globals.end(),
+                       [&](const GlobalUse& use) { return use.name.starts_with(prefix); });
+}
+
+// Where each class is used: path of the first leaf of that class.
+std::map<std::string, std::string> classPaths(const Checkpoint& checkpoint)
+{
+    std::map<std::string, std::string> paths;
+    walkLeaves(checkpoint, [&](const Leaf& leaf) {
+        if (leaf.value.is(ValueKind::Object))
+            paths.emplace(leaf.value.className(), leaf.path);
+        else if (leaf.value.is(ValueKind::Global))
+            paths.emplace(leaf.value.text(), leaf.path);
+        else if (leaf.value.is(ValueKind::NumpyScalar))
+            paths.emplace("numpy.scalar", leaf.path);
+        else if (leaf.value.is(ValueKind::NumpyArray))
+            paths.emplace("numpy.ndarray", leaf.path);
+    });
+    return paths;
+}
+
+void blockedClasses(const RuleContext& context, std::vector<Verdict>& out)
+{
+    const Checkpoint& checkpoint = context.checkpoint;
+    std::vector<const GlobalUse*> blocked;
+    for (const GlobalUse& use : checkpoint.globals)
+        if (!use.allowed)
+            blocked.push_back(&use);
+    if (blocked.empty())
+        return;
+    const auto paths = classPaths(checkpoint);
+    constexpr std::size_t kMost = 20;
+    for (std::size_t i = 0; i < blocked.size() && i < kMost; ++i) {
+        const GlobalUse& use = *blocked[i];
+        auto place = paths.find(use.name);
+        if (place == paths.end() && use.name.starts_with("numpy"))
+            place = paths.find(use.name.ends_with("scalar") ? "numpy.scalar" : "numpy.ndarray");
+        Verdict verdict = makeVerdict(
+            "46", Severity::Warning,
+            use.name + (place == paths.end() ? " is named by the pickle" : " is used at " + place->second) +
+                " and weights_only=True refuses it");
+        verdict.key = place == paths.end() ? "" : place->second;
+        verdict.offset = use.offset;
+        verdict.errorText = quoted(use.name);
+        verdict.evidence = {use.name};
+        out.push_back(std::move(verdict));
+    }
+}
+
+void newerFeatures(const RuleContext& context, std::vector<Verdict>& out)
+{
+    const Checkpoint& checkpoint = context.checkpoint;
+    if (checkpoint.refusal.find("Unsupported operand") != std::string::npos) {
+        Verdict verdict =
+            makeVerdict("47", Severity::Warning,
+                        "The pickle uses opcodes beyond protocol 2, which weights_only=True does not know (" +
+                            checkpoint.refusal + ")");
+        verdict.errorText = checkpoint.refusal;
+        verdict.evidence = {"protocol 2"};
+        out.push_back(std::move(verdict));
+    }
+    if (!context.target)
+        return;
+    const auto before = [](const std::string& have, std::vector<int> need) {
+        need.resize(3);
+        return !have.empty() && parseVersion(have) < need;
+    };
+    const std::string& torch = context.target->torchVersion;
+    if (before(torch, {2, 1}) && hasGlobal(checkpoint, "torch._utils._rebuild_tensor_v3")) {
+        std::vector<std::string> keys;
+        for (const TensorLeaf& leaf : listTensors(checkpoint))
+            if (dtypeInfo(leaf.tensor->dtype).storageClass.empty())
+                keys.push_back(leaf.name);
+        Verdict verdict = makeVerdict("47", Severity::Failure,
+                                      listNames(keys) +
+                                          " needs torch 2.1 or later: its element type is saved with "
+                                          "_rebuild_tensor_v3, and the reader is torch " +
+                                          torch);
+        verdict.key = keys.empty() ? "" : keys.front();
+        verdict.evidence = {"_rebuild_tensor_v3"};
+        out.push_back(std::move(verdict));
+    }
+    if (before(torch, {1, 13})) {
+        std::vector<std::string> keys;
+        for (const TensorLeaf& leaf : listTensors(checkpoint))
+            if (leaf.tensor->conj || leaf.tensor->neg)
+                keys.push_back(leaf.name);
+        if (!keys.empty()) {
+            Verdict verdict =
+                makeVerdict("47", Severity::Failure,
+                            listNames(keys) + " carries a conjugate or negative bit, which torch " + torch +
+                                " cannot rebuild");
+            verdict.key = keys.front();
+            verdict.errorText = "_rebuild_tensor_v2() takes 6 positional arguments but 7 were given";
+            out.push_back(std::move(verdict));
+        }
+    }
+    if (before(torch, {1, 6}) && checkpoint.container == Container::Zip) {
+        Verdict verdict = makeVerdict("47", Severity::Failure,
+                                      "The zip form came with torch 1.6; the reader is torch " + torch);
+        out.push_back(std::move(verdict));
+    }
+    if (before(context.target->numpyVersion, {2, 0}) && usesModule(checkpoint, "numpy._core")) {
+        const auto paths = classPaths(checkpoint);
+        const auto place = paths.find("numpy.ndarray");
+        Verdict verdict = makeVerdict("47", Severity::Failure,
+                                      "A numpy object was written by numpy 2; the reader has numpy " +
+                                          context.target->numpyVersion);
+        verdict.key = place == paths.end() ? "" : displayName(place->second);
+        verdict.errorText = "No module named 'numpy._core'";
+        verdict.evidence = {"numpy 2"};
+        out.push_back(std::move(verdict));
+    }
+}
+
+} // namespace
+
+void classRules(const RuleContext& context, std::vector<Verdict>& out)
+{
+    const Checkpoint& checkpoint = context.checkpoint;
+    const bool distributed = std::any_of(out.begin(), out.end(), [](const Verdict& v) {
+        return v.row == "12" || v.row == "13" || v.row == "15";
+    });
+    const ModelPart* model = nullptr;
+    for (const ModelPart& part : context.parts.models)
+        if (part.wholeModule)
+            model = model ? model : &part;
+    if (model && !checkpoint.torchScript) {
+        std::vector<std::string> keys;
+        for (const ModelKey& key : model->keys)
+            keys.push_back(key.name);
+        Verdict verdict = makeVerdict("45", Severity::Failure,
+                                      "The file holds a module of class " + model->moduleClass + " with " +
+                                          std::to_string(keys.size()) + " tensors, not a state dict");
+        verdict.key = model->path;
+        verdict.evidence = keys;
+        verdict.errorText = quoted(model->moduleClass);
+        out.push_back(std::move(verdict));
+    } else if (!distributed && !checkpoint.torchScript) {
+        blockedClasses(context, out);
+    }
+    newerFeatures(context, out);
+}
+
+} // namespace lockstep

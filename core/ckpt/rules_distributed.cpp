@@ -1,0 +1,145 @@
+// Rows 12 to 15 and 41: what FSDP, DTensor and ZeRO leave in files.
+#include "core/ckpt/verdict.h"
+#include "core/ckpt/walk.h"
+
+#include <algorithm>
+
+namespace lockstep {
+namespace {
+
+std::string className(const Checkpoint& checkpoint, const TensorInfo& tensor)
+{
+    if (tensor.pyClass == kNone)
+        return {};
+    return std::string(checkpoint.value(tensor.pyClass).text());
+}
+
+// Number of ranks a DTensor was spread over: the size of the mesh in its spec, or how often the local part
+// fits.
+struct Shards {
+    std::int64_t ranks = 0;
+    std::string local; // shape of the local part
+};
+
+void searchMesh(Value value, std::string_view name, int depth, std::int64_t& ranks,
+                const Checkpoint& checkpoint)
+{
+    if (!value.valid() || depth > 8 || ranks > 0)
+        return;
+    if (value.is(ValueKind::Tensor) && (name == "mesh" || name == "_rank_map" || name == "_mesh")) {
+        ranks = checkpoint.elements(value.tensor()).value_or(0);
+        return;
+    }
+    const auto into = [&](Value dict) {
+        for (std::size_t i = 0; dict.is(ValueKind::Dict) && i < dict.size() && i < 64; ++i)
+            searchMesh(dict.item(i), dict.key(i).is(ValueKind::Str) ? dict.key(i).text() : name, depth + 1,
+                       ranks, checkpoint);
+    };
+    into(value);
+    if (value.is(ValueKind::Object)) {
+        into(value.state());
+        const Value args = value.args();
+        for (std::size_t i = 0; args.is(ValueKind::Tuple) && i < args.size(); ++i)
+            searchMesh(args.item(i), name, depth + 1, ranks, checkpoint);
+    }
+    if (value.is(ValueKind::Tuple))
+        for (std::size_t i = 0; i < value.size() && i < 16; ++i)
+            searchMesh(value.item(i), name, depth + 1, ranks, checkpoint);
+}
+
+Shards shardsOf(const Checkpoint& checkpoint, const TensorInfo& tensor)
+{
+    Shards shards;
+    if (tensor.attributes == kNone)
+        return shards;
+    const Value attributes = checkpoint.value(tensor.attributes);
+    if (!attributes.is(ValueKind::Dict))
+        return shards;
+    searchMesh(attributes, "", 0, shards.ranks, checkpoint);
+    const Value local = attributes.get("_local_tensor");
+    if (!local.is(ValueKind::Tensor))
+        return shards;
+    const auto part = checkpoint.shape(local.tensor()), whole = checkpoint.shape(tensor);
+    shards.local = shapeText(part);
+    for (std::size_t i = 0; shards.ranks == 0 && i < part.size() && i < whole.size(); ++i)
+        if (part[i] > 0 && part[i] < whole[i])
+            shards.ranks = (whole[i] + part[i] - 1) / part[i];
+    return shards;
+}
+
+} // namespace
+
+void distributedRules(const RuleContext& context, std::vector<Verdict>& out)
+{
+    const Checkpoint& checkpoint = context.checkpoint;
+    std::vector<std::string> flat, dtensors, sharded;
+    const TensorInfo* example = nullptr;
+    std::string shardedClass;
+    for (const TensorLeaf& leaf : listTensors(checkpoint)) {
+        // Tensors inside a wrapper (attributes, shards) are its parts, not keys.
+        if (leaf.path.find("/a:") != std::string::npos || leaf.path.find("/g:") != std::string::npos)
+            continue;
+        const std::string last = leaf.name.substr(leaf.name.rfind('.') + 1);
+        const bool flatName = last.find("_flat_param") != std::string::npos || last.starts_with("flat_param");
+        if (flatName && leaf.tensor->rank == 1) {
+            flat.push_back(leaf.name);
+        } else if (leaf.tensor->wrapper) {
+            const std::string name = className(checkpoint, *leaf.tensor);
+            if (name.ends_with("DTensor")) {
+                dtensors.push_back(leaf.name);
+                // A tensor whose local part is smaller says more than a replicated one.
+                if (!example || shardsOf(checkpoint, *example).local == shapeText(checkpoint.shape(*example)))
+                    example = leaf.tensor;
+            } else if (name.ends_with("ShardedTensor")) {
+                sharded.push_back(leaf.name);
+                shardedClass = name;
+            }
+        }
+    }
+    const std::string files =
+        context.rankFiles > 1 ? " This is one of " + std::to_string(context.rankFiles) + " files" : "";
+    if (!flat.empty()) {
+        Verdict verdict = makeVerdict(
+            "12", Severity::Failure,
+            listNames(flat) + " is a flattened parameter: the local state dict of one rank." + files);
+        verdict.key = flat.front();
+        out.push_back(std::move(verdict));
+    }
+    if (!dtensors.empty()) {
+        const Shards shards = shardsOf(checkpoint, *example);
+        const std::int64_t ranks = shards.ranks > 0 ? shards.ranks : context.rankFiles;
+        std::string sentence = std::to_string(dtensors.size()) + " tensors are distributed";
+        if (ranks > 0)
+            sentence += "; this file holds 1 of " + std::to_string(ranks) + " shards";
+        if (!shards.local.empty())
+            sentence +=
+                " (for instance " + shards.local + " of " + shapeText(checkpoint.shape(*example)) + ")";
+        Verdict verdict = makeVerdict("13", Severity::Failure, sentence);
+        verdict.key = dtensors.front();
+        out.push_back(std::move(verdict));
+    }
+    if (!sharded.empty()) {
+        Verdict verdict = makeVerdict("15", Severity::Failure,
+                                      std::to_string(sharded.size()) + " keys are of class " + shardedClass +
+                                          ", each with one rank's shard." + files);
+        verdict.key = sharded.front();
+        verdict.evidence = {shardedClass};
+        out.push_back(std::move(verdict));
+    }
+    if (context.target && context.target->modelIs == "DTensor" && dtensors.empty() && context.parts.model() &&
+        checkpoint.container != Container::Dcp && checkpoint.container != Container::DcpHf)
+        out.push_back(
+            makeVerdict("14", Severity::Failure, "The tensors are plain and the model's are distributed"));
+    if (checkpoint.container == Container::Zero && context.target && context.target->worldSize &&
+        context.parts.zeroWorldSize > 0 && context.parts.zeroWorldSize != *context.target->worldSize) {
+        const std::string saved = std::to_string(context.parts.zeroWorldSize),
+                          now = std::to_string(*context.target->worldSize);
+        Verdict verdict =
+            makeVerdict("41", Severity::Failure, "Saved by " + saved + " ranks and to be loaded by " + now);
+        verdict.errorText = "The checkpoint being loaded used a DP world size of " + saved +
+                            " but the current world size is " + now;
+        out.push_back(std::move(verdict));
+    }
+}
+
+} // namespace lockstep

@@ -1,0 +1,322 @@
+// Rows 16 to 29, 36 to 40, N1, N3 and N4: damage to files and folders. The readers and the integrity check say what is wrong
+// at which byte (fault.h); here the faults of one file are read together and become the one story that explains them.
+#include "core/ckpt/verdict.h"
+#include "core/ckpt/walk.h"
+#include "core/ckpt/zip_archive.h"
+#include "core/ckpt/zip_scan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+namespace lockstep {
+namespace {
+
+using Problems = std::vector<const CkptProblem*>;
+
+bool any(const Problems& problems, std::initializer_list<CkptFault> faults)
+{
+    return std::any_of(problems.begin(), problems.end(), [&](const CkptProblem* p) {
+        return std::find(faults.begin(), faults.end(), p->fault) != faults.end();
+    });
+}
+
+// What a zip's local headers say beside its directory.
+struct ZipEvidence {
+    bool read = false;
+    bool repeatedNames = false;      // two records of one name at two places: two saves in one file
+    std::size_t otherWriter = 0;     // records that fit their own descriptor and not the directory
+    bool directoryElsewhere = false; // an end record is there, and what it points to is not a directory
+    std::uint64_t size = 0;
+    ZipScan scan;
+};
+
+// Row of a fault that stands alone.
+std::string_view rowOf(const CkptProblem& problem, Container container)
+{
+    const bool zip = container == Container::Zip;
+    switch (problem.fault) {
+    case CkptFault::Empty:
+        return "18";
+    case CkptFault::NotCheckpoint:
+        return "N1";
+    case CkptFault::LfsPointer:
+        return "26";
+    case CkptFault::HtmlPage:
+        return "27";
+    case CkptFault::OnlyZeros:
+    case CkptFault::ZipNoEnd:
+        return "16";
+    case CkptFault::WrongExtension:
+        return "28";
+    case CkptFault::CannotRead:
+        return "24";
+    case CkptFault::TrailingBytes:
+        return "N4";
+    case CkptFault::ZipTopFolder:
+        return "25";
+    case CkptFault::ZipNoPickle:
+        return problem.detail == "foreign" ? "N1" : "19";
+    case CkptFault::ZipRewritten:
+        return "N3";
+    case CkptFault::PickleTruncated:
+    case CkptFault::LegacyStorage:
+    case CkptFault::TarHeader:
+    case CkptFault::TarMember:
+        return zip ? "24" : "16";
+    case CkptFault::LegacyHeader:
+    case CkptFault::LegacyKeys:
+        return "21";
+    case CkptFault::FolderUnknown:
+        return "N1";
+    case CkptFault::FolderLevel:
+    case CkptFault::ZeroLatest:
+        return "38";
+    case CkptFault::UnsafePath:
+    case CkptFault::FileMissing:
+        return container == Container::Dcp || container == Container::DcpHf ? "37"
+               : container == Container::Zero                               ? "39"
+                                                                            : "29";
+    case CkptFault::DcpNoMetadata:
+    case CkptFault::DcpMetadata:
+        return "36";
+    case CkptFault::DcpItem:
+    case CkptFault::DcpChunk:
+        return "37";
+    case CkptFault::IndexJson:
+    case CkptFault::IndexKey:
+        return "29";
+    case CkptFault::ZeroFiles:
+        return "39";
+    case CkptFault::ZeroPartition:
+        return "40";
+    default:
+        break;
+    }
+    // Pickles of the legacy form have no checksum; one that makes no sense in the middle was written over.
+    if (container == Container::Legacy)
+        return "21";
+    return "24";
+}
+
+// The text torch gives for a cut zip depends on its size alone: the search for the end record runs into the beginning of
+// the file between about 4 and 64 KiB.
+std::string cutText(std::uint64_t size)
+{
+    return size > 4096 && size <= 65536
+               ? "OSError: [Errno 22] Invalid argument"
+               : "PytorchStreamReader failed reading zip archive: failed finding central directory";
+}
+
+std::string byteText(std::uint64_t bytes)
+{
+    return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+class FileStory
+{
+public:
+    FileStory(const RuleContext& context, std::vector<Verdict>& out)
+        : context_(context), checkpoint_(context.checkpoint), out_(out)
+    {
+        for (const CkptProblem& problem : checkpoint_.problems)
+            problems_.push_back(&problem);
+        if (context.integrity)
+            for (const CkptProblem& problem : context.integrity->problems)
+                problems_.push_back(&problem);
+    }
+
+    void tell()
+    {
+        if (problems_.empty())
+            return;
+        if (checkpoint_.container == Container::Zip || startsLikeZip())
+            readEvidence();
+        if (wholeFile())
+            return;
+        records();
+    }
+
+private:
+    bool startsLikeZip() const
+    {
+        return !checkpoint_.files.empty() && !checkpoint_.fileNames.size() &&
+               checkpoint_.files.front()->contains(0, 4) &&
+               std::memcmp(checkpoint_.files.front()->bytes().data(), "PK\x03\x04", 4) == 0;
+    }
+    void readEvidence();
+    bool wholeFile();
+    void records();
+    void add(std::string_view row, const CkptProblem& problem, std::string sentence);
+    std::vector<std::string> keysOver(const CkptProblem& problem) const;
+
+    const RuleContext& context_;
+    const Checkpoint& checkpoint_;
+    std::vector<Verdict>& out_;
+    Problems problems_;
+    ZipEvidence zip_;
+};
+
+void FileStory::readEvidence()
+{
+    if (checkpoint_.files.empty())
+        return;
+    const MappedFile& file = *checkpoint_.files.front();
+    zip_.read = true;
+    zip_.size = file.size();
+    // Only a damaged archive is walked by its local headers: that reads the whole file.
+    if (any(problems_,
+            {CkptFault::ZipNoEnd, CkptFault::ZipEnd, CkptFault::ZipDirectory, CkptFault::ZipLocalHeader,
+             CkptFault::ZipName, CkptFault::ZipOverlap, CkptFault::TrailingBytes, CkptFault::ZipRewritten})) {
+        zip_.scan = scanLocalHeaders(file.bytes());
+        zip_.repeatedNames = zip_.scan.repeatedNames;
+        zip_.directoryElsewhere = zip_.scan.end.has_value();
+    }
+    for (const auto& archive : checkpoint_.archives) {
+        for (const CkptProblem* problem : problems_) {
+            if (problem->fault != CkptFault::ZipCrc)
+                continue;
+            // A record that agrees with its own descriptor was written whole; it is the directory that is another's.
+            if (const auto index = archive->find(problem->record); index && archive->checkDescriptor(*index))
+                ++zip_.otherWriter;
+        }
+    }
+}
+
+void FileStory::add(std::string_view row, const CkptProblem& problem, std::string sentence)
+{
+    Verdict verdict = makeVerdict(row, Severity::Failure, std::move(sentence));
+    verdict.offset = problem.offset;
+    verdict.file = problem.file;
+    verdict.record = problem.record;
+    out_.push_back(std::move(verdict));
+}
+
+// Faults that concern the file as a whole and explain all others. True if one was found.
+bool FileStory::wholeFile()
+{
+    const auto first = [&](std::initializer_list<CkptFault> faults) -> const CkptProblem* {
+        for (const CkptProblem* problem : problems_)
+            if (std::find(faults.begin(), faults.end(), problem->fault) != faults.end() &&
+                problem->file.empty())
+                return problem;
+        return nullptr;
+    };
+    if (const CkptProblem* p =
+            first({CkptFault::Empty, CkptFault::LfsPointer, CkptFault::HtmlPage, CkptFault::NotCheckpoint,
+                   CkptFault::OnlyZeros, CkptFault::WrongExtension, CkptFault::ZipRewritten,
+                   CkptFault::ZipTopFolder, CkptFault::ZipNoPickle, CkptFault::FolderLevel,
+                   CkptFault::ZeroLatest, CkptFault::DcpNoMetadata, CkptFault::DcpMetadata})) {
+        std::string sentence = p->why;
+        if (p->fault == CkptFault::LfsPointer)
+            sentence = "A Git LFS pointer; the real file has " + p->detail + " bytes";
+        if (p->fault == CkptFault::FolderLevel || p->fault == CkptFault::ZeroLatest)
+            sentence = p->why + (p->detail.empty() ? "" : " (" + p->detail + ")");
+        add(rowOf(*p, checkpoint_.container), *p, sentence);
+        if (p->fault == CkptFault::FolderLevel)
+            out_.back().fix = "Give the folder " + p->detail;
+        return true;
+    }
+    const CkptProblem* end = first({CkptFault::ZipNoEnd, CkptFault::ZipEnd, CkptFault::ZipDirectory});
+    if (zip_.repeatedNames) {
+        const CkptProblem& p = end ? *end : *problems_.front();
+        add("21", p, "Records of the same name lie at two places: two saves are mixed in one file");
+        return true;
+    }
+    if (end && zip_.read) {
+        if (!zip_.scan.end || end->fault == CkptFault::ZipNoEnd) {
+            if (zip_.scan.end && !zip_.scan.records.empty()) {
+                const std::uint64_t after = *zip_.scan.end + 22;
+                add("N4", *end,
+                    byteText(zip_.size - std::min(after, zip_.size)) +
+                        " follow the end of the archive at byte " + std::to_string(after));
+                out_.back().fix = "Cut the file to " + byteText(after) + ", or write it anew: ckpt convert";
+                return true;
+            }
+            const auto whole =
+                static_cast<std::size_t>(std::count_if(zip_.scan.records.begin(), zip_.scan.records.end(),
+                                                       [](const ScannedRecord& r) { return r.whole; }));
+            add("16", *end,
+                "The file ends after " + byteText(zip_.size) + " without its directory; " +
+                    std::to_string(whole) + " of " + std::to_string(zip_.scan.records.size()) +
+                    " records met are whole");
+            out_.back().errorText = cutText(zip_.size);
+            return true;
+        }
+        // The end is there and what it says is not true: someone else's bytes lie in front of it.
+        add("21", *end,
+            "The end of the archive does not fit what lies before it (" + end->why +
+                "): two saves are mixed in one file");
+        return true;
+    }
+    return false;
+}
+
+std::vector<std::string> FileStory::keysOver(const CkptProblem& problem) const
+{
+    std::vector<std::string> keys;
+    std::set<std::uint32_t> storages;
+    for (std::uint32_t i = 0; i < checkpoint_.storages.size(); ++i) {
+        const StorageInfo& storage = checkpoint_.storages[i];
+        if (storage.archive == kNone || problem.record.empty())
+            continue;
+        const auto& records = checkpoint_.archives[storage.archive]->records();
+        const bool named = storage.record != kNone && storage.record < records.size() &&
+                           records[storage.record].name == problem.record;
+        const bool byKey =
+            storage.record == kNone && problem.record.ends_with("/" + std::string(storage.key));
+        if (named || byKey)
+            storages.insert(i);
+    }
+    for (const TensorLeaf& leaf : listTensors(checkpoint_)) {
+        if (leaf.tensor->storage != kNone && storages.contains(leaf.tensor->storage))
+            keys.push_back(leaf.name);
+        else if (!problem.record.empty() && (leaf.name == problem.record || leaf.path == problem.record))
+            keys.push_back(leaf.name);
+    }
+    return keys;
+}
+
+// Damage to single records, shards or rank files: one finding each, merged where one cause explains several.
+void FileStory::records()
+{
+    // Two writers of equal shapes leave records that fit their own descriptors and not the directory. One such record may
+    // be a damaged directory entry.
+    const bool mixed = zip_.otherWriter >= 2;
+    std::set<std::pair<std::string, std::string>> told;
+    for (const CkptProblem* problem : problems_) {
+        std::string_view row = rowOf(*problem, checkpoint_.container);
+        if (mixed && (problem->fault == CkptFault::ZipCrc || problem->fault == CkptFault::ZipLocalHeader))
+            row = "22";
+        const bool inShard = checkpoint_.container == Container::Dcp && !problem->file.empty();
+        if (inShard && row != "36" && row != "37" && problem->fault != CkptFault::ZipCrc)
+            row = "37";
+        // A cut or empty rank file of ZeRO, or an LFS pointer among shards, keeps the row of its own fault.
+        const std::vector<std::string> keys = keysOver(*problem);
+        const std::string subject = !keys.empty() ? keys.front() : problem->record;
+        if (!told.emplace(std::string(row), problem->file + "\n" + subject).second)
+            continue;
+        std::string sentence = problem->why;
+        if (problem->fault == CkptFault::LfsPointer)
+            sentence = "A Git LFS pointer; the real file has " + problem->detail + " bytes";
+        if (!keys.empty())
+            sentence = listNames(keys) + ": " + sentence;
+        else if (!problem->record.empty())
+            sentence = problem->record + ": " + sentence;
+        if (!problem->file.empty())
+            sentence = problem->file + ": " + sentence;
+        add(row, *problem, sentence);
+        out_.back().key = keys.empty() ? "" : keys.front();
+        out_.back().evidence = keys;
+    }
+}
+
+} // namespace
+
+void fileRules(const RuleContext& context, std::vector<Verdict>& out)
+{
+    FileStory(context, out).tell();
+}
+
+} // namespace lockstep

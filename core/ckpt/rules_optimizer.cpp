@@ -1,0 +1,195 @@
+// Rows 30 to 33: groups, order and shapes of optimizer states.
+#include "core/ckpt/verdict.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace lockstep {
+namespace {
+
+using Shape = std::vector<std::int64_t>;
+
+std::string sizesText(const std::vector<std::int64_t>& sizes)
+{
+    return shapeText(sizes);
+}
+
+std::vector<std::int64_t> groupSizes(const OptimizerPart& optimizer)
+{
+    std::vector<std::int64_t> sizes;
+    for (const OptimizerGroup& group : optimizer.groups)
+        sizes.push_back(static_cast<std::int64_t>(group.params.size()));
+    return sizes;
+}
+
+// Shapes of the states in the order of the groups; empty where an id has no state yet.
+std::vector<std::optional<Shape>> shapesInOrder(const OptimizerPart& optimizer)
+{
+    std::map<std::string, const OptimizerParam*> byId;
+    for (const OptimizerParam& param : optimizer.params)
+        byId.emplace(param.id, &param);
+    std::vector<std::optional<Shape>> shapes;
+    for (const OptimizerGroup& group : optimizer.groups) {
+        for (const std::string& id : group.params) {
+            const auto found = byId.find(id);
+            if (found == byId.end() || found->second->tensors.empty())
+                shapes.emplace_back();
+            else
+                shapes.emplace_back(found->second->shape);
+        }
+    }
+    return shapes;
+}
+
+// Buffers have no optimizer state; the usual ones can be told by name, integers are never trained.
+bool isParameter(const Checkpoint& checkpoint, const ModelKey& key)
+{
+    const DTypeClass kind = dtypeInfo(checkpoint.tensors[key.tensor].dtype).kind;
+    if (kind != DTypeClass::Float && kind != DTypeClass::Complex)
+        return false;
+    const std::string last = key.name.substr(key.name.rfind('.') + 1);
+    return last != "running_mean" && last != "running_var";
+}
+
+void compareOrder(const OptimizerPart& optimizer, const std::vector<Shape>& wanted,
+                  const std::vector<std::string>& names, bool fromModel, std::vector<Verdict>& out)
+{
+    const auto shapes = shapesInOrder(optimizer);
+    if (shapes.size() != wanted.size())
+        return;
+    std::vector<Shape> here, there;
+    std::size_t first = shapes.size();
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+        if (!shapes[i])
+            continue;
+        here.push_back(*shapes[i]);
+        there.push_back(wanted[i]);
+        if (*shapes[i] != wanted[i] && first == shapes.size())
+            first = i;
+    }
+    if (first == shapes.size())
+        return;
+    std::sort(here.begin(), here.end());
+    std::sort(there.begin(), there.end());
+    const bool moved = here == there;
+    // The model in the same file lists buffers nobody can tell from parameters; only a pure permutation is a
+    // proof.
+    if (fromModel && !moved)
+        return;
+    const std::string name = first < names.size() ? " (" + names[first] + ")" : "";
+    Verdict verdict =
+        makeVerdict("32", Severity::Failure,
+                    "The state of parameter " + std::to_string(first) + " has the shape " +
+                        shapeText(*shapes[first]) + " and the parameter" + name + " the shape " +
+                        shapeText(wanted[first]) + (moved ? "; the same shapes occur in another order" : ""));
+    verdict.key = optimizer.path;
+    out.push_back(std::move(verdict));
+}
+
+// Names known on both sides: an order that changed among equal shapes fails without a word.
+void compareNames(const RuleContext& context, const OptimizerPart& optimizer, std::vector<Verdict>& out)
+{
+    const std::vector<std::string>& wanted = context.target->optimizerNames;
+    std::vector<std::string> saved;
+    for (const OptimizerGroup& group : optimizer.groups)
+        saved.insert(saved.end(), group.names.begin(), group.names.end());
+    if (saved.empty() && context.parts.model())
+        for (const ModelKey& key : context.parts.model()->keys)
+            if (isParameter(context.checkpoint, key))
+                saved.push_back(key.name);
+    if (wanted.empty() || saved.size() != wanted.size() || shapesInOrder(optimizer).size() != wanted.size())
+        return;
+    std::vector<std::string> ids;
+    std::string example;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (saved[i] == wanted[i])
+            continue;
+        ids.push_back(std::to_string(i));
+        if (example.empty())
+            example = "the state of " + saved[i] + " would go to " + wanted[i];
+    }
+    if (ids.empty())
+        return;
+    Verdict verdict = makeVerdict("32", Severity::Warning,
+                                  "Ids " + listNames(ids) + " stand for other parameters now: " + example +
+                                      ", and equal shapes raise no error");
+    verdict.key = optimizer.path;
+    verdict.evidence = ids;
+    verdict.errorText.clear();
+    out.push_back(std::move(verdict));
+}
+
+void compareGroups(const Target& target, const OptimizerPart& optimizer, std::vector<Verdict>& out)
+{
+    const std::vector<std::int64_t> here = groupSizes(optimizer);
+    const std::vector<std::int64_t>& there = target.optimizerGroups;
+    if (there.empty() || here == there)
+        return;
+    const bool count = here.size() != there.size();
+    Verdict verdict =
+        makeVerdict(count ? "31" : "30", Severity::Failure,
+                    count ? "The checkpoint has " + std::to_string(here.size()) +
+                                " parameter groups of sizes " + sizesText(here) + ", the optimizer " +
+                                std::to_string(there.size()) + " of sizes " + sizesText(there)
+                          : "The parameter groups have the sizes " + sizesText(here) + " here and " +
+                                sizesText(there) + " in the optimizer");
+    verdict.key = optimizer.path;
+    out.push_back(std::move(verdict));
+}
+
+// Every state is one-dimensional: the optimizer was built on FSDP's flattened parameters, cut by the number
+// of ranks.
+bool isFlat(const OptimizerPart& optimizer)
+{
+    bool any = false;
+    for (const OptimizerParam& param : optimizer.params) {
+        if (!param.hasShape)
+            continue;
+        any = true;
+        if (param.shape.size() != 1)
+            return false;
+    }
+    return any;
+}
+
+} // namespace
+
+void optimizerRules(const RuleContext& context, std::vector<Verdict>& out)
+{
+    for (const OptimizerPart& optimizer : context.parts.optimizers) {
+        if (context.target && context.target->hasOptimizer) {
+            const std::size_t before = out.size();
+            compareGroups(*context.target, optimizer, out);
+            if (out.size() == before)
+                compareOrder(optimizer, context.target->optimizerParams, context.target->optimizerNames,
+                             false, out);
+            if (out.size() == before)
+                compareNames(context, optimizer, out);
+        } else if (context.parts.model() && context.parts.optimizers.size() == 1) {
+            std::vector<Shape> shapes;
+            std::vector<std::string> names;
+            for (const ModelKey& key : context.parts.model()->keys) {
+                if (!isParameter(context.checkpoint, key))
+                    continue;
+                const auto shape = context.checkpoint.shape(context.checkpoint.tensors[key.tensor]);
+                shapes.emplace_back(shape.begin(), shape.end());
+                names.push_back(key.name);
+            }
+            compareOrder(optimizer, shapes, names, true, out);
+        }
+        if (context.rankFiles > 0 && context.target && context.target->worldSize &&
+            *context.target->worldSize != context.rankFiles && isFlat(optimizer)) {
+            const std::string saved = std::to_string(context.rankFiles),
+                              now = std::to_string(*context.target->worldSize);
+            Verdict verdict = makeVerdict("33", Severity::Failure,
+                                          "The flat optimizer states were saved by " + saved +
+                                              " ranks and are to be loaded by " + now +
+                                              "; their sizes differ by that ratio");
+            verdict.key = optimizer.path;
+            out.push_back(std::move(verdict));
+        }
+    }
+}
+
+} // namespace lockstep

@@ -1,0 +1,92 @@
+#include "core/ckpt/storage_use.h"
+
+#include "core/ckpt/walk.h"
+
+#include <algorithm>
+#include <map>
+
+namespace lockstep {
+namespace {
+
+struct Range {
+    std::uint64_t first = 0;
+    std::uint64_t end = 0;      // one past the last element
+    std::uint64_t elements = 0; // fewer than end - first where the strides leave gaps
+};
+
+// Elements a tensor touches; nullopt if it leaves any sane range (reported elsewhere).
+std::optional<Range> touched(const Checkpoint& checkpoint, const TensorInfo& tensor)
+{
+    const auto shape = checkpoint.shape(tensor), stride = checkpoint.stride(tensor);
+    Range range;
+    range.elements = 1;
+    std::int64_t last = tensor.offset;
+    if (tensor.offset < 0 || shape.size() != stride.size())
+        return std::nullopt;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        std::int64_t reach = 0;
+        if (shape[i] == 0)
+            return Range{};
+        if (shape[i] < 0 || stride[i] < 0 || __builtin_mul_overflow(shape[i] - 1, stride[i], &reach) ||
+            __builtin_add_overflow(last, reach, &last))
+            return std::nullopt;
+        // A dimension of stride 0 repeats the same elements.
+        if (stride[i] > 0 &&
+            __builtin_mul_overflow(range.elements, static_cast<std::uint64_t>(shape[i]), &range.elements))
+            return std::nullopt;
+    }
+    range.first = static_cast<std::uint64_t>(tensor.offset);
+    range.end = static_cast<std::uint64_t>(last) + 1;
+    range.elements = std::min(range.elements, range.end - range.first);
+    return range;
+}
+
+} // namespace
+
+std::vector<StorageUsage> storageUsage(const Checkpoint& checkpoint)
+{
+    struct Entry {
+        StorageUsage use;
+        std::vector<Range> ranges; // in bytes
+    };
+    std::map<std::uint32_t, Entry> entries;
+    for (const TensorLeaf& leaf : listTensors(checkpoint)) {
+        const TensorInfo& tensor = *leaf.tensor;
+        if (tensor.storage == kNone || !tensor.strides)
+            continue;
+        const auto range = touched(checkpoint, tensor);
+        if (!range)
+            continue;
+        Entry& entry = entries[tensor.storage];
+        entry.use.keys.push_back(leaf.name);
+        const std::uint64_t size = itemSize(tensor.dtype);
+        entry.ranges.push_back({range->first * size, range->end * size, range->elements * size});
+    }
+    std::vector<StorageUsage> usage;
+    for (auto& [index, entry] : entries) {
+        entry.use.storage = index;
+        entry.use.storedBytes = checkpoint.storages[index].bytes;
+        std::sort(entry.ranges.begin(), entry.ranges.end(),
+                  [](const Range& a, const Range& b) { return a.first < b.first; });
+        // Overlapping tensors: within the stretch they cover together, no more than the sum of their elements.
+        std::uint64_t begin = 0, end = 0, elements = 0;
+        const auto close = [&] { entry.use.usedBytes += std::min(elements, end - begin); };
+        for (const Range& range : entry.ranges) {
+            if (range.first >= end) {
+                close();
+                begin = range.first;
+                end = range.end;
+                elements = range.elements;
+            } else {
+                end = std::max(end, range.end);
+                elements += range.elements;
+            }
+        }
+        close();
+        entry.use.usedBytes = std::min(entry.use.usedBytes, entry.use.storedBytes);
+        usage.push_back(std::move(entry.use));
+    }
+    return usage;
+}
+
+} // namespace lockstep

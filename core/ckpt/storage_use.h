@@ -1,0 +1,22 @@
+// How much of each storage its tensors use: a view saved with torch.save drags the whole storage behind it along.
+#pragma once
+
+#include "core/ckpt/checkpoint.h"
+
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+struct StorageUsage {
+    std::uint32_t storage = 0;
+    std::uint64_t storedBytes = 0;
+    std::uint64_t usedBytes =
+        0; // covered by at least one tensor; an upper bound for tensors with gaps inside
+    std::vector<std::string> keys; // names of the tensors over it
+};
+
+// One entry per storage with at least one tensor, in the order of the storages.
+std::vector<StorageUsage> storageUsage(const Checkpoint& checkpoint);
+
+} // namespace lockstep

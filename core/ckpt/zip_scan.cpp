@@ -1,0 +1,114 @@
+#include "core/ckpt/zip_scan.h"
+
+#include "core/ckpt/bytes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <libdeflate.h>
+#include <set>
+#include <string_view>
+
+namespace lockstep {
+namespace {
+
+constexpr std::size_t kLocalHeader = 30;
+constexpr std::uint16_t kStreamed = 0x0008;
+
+using Bytes = std::span<const std::byte>;
+
+std::optional<std::uint64_t> findText(Bytes bytes, std::uint64_t from, std::string_view text)
+{
+    if (from >= bytes.size())
+        return std::nullopt;
+    const void* found = ::memmem(bytes.data() + from, bytes.size() - from, text.data(), text.size());
+    if (!found)
+        return std::nullopt;
+    return static_cast<std::uint64_t>(static_cast<const std::byte*>(found) - bytes.data());
+}
+
+std::uint32_t crcOf(Bytes bytes, std::uint64_t from, std::uint64_t size)
+{
+    return libdeflate_crc32(0, bytes.data() + from, size);
+}
+
+struct Descriptor {
+    std::uint64_t at = 0;
+    std::uint64_t compressed = 0;
+    bool crcFits = false;
+};
+
+// The first data descriptor whose compressed size is exactly its distance from the payload.
+std::optional<Descriptor> findDescriptor(Bytes bytes, std::uint64_t payload, bool stored)
+{
+    for (auto at = findText(bytes, payload, "PK\x07\x08"); at; at = findText(bytes, *at + 1, "PK\x07\x08")) {
+        const std::uint64_t distance = *at - payload;
+        for (const int width : {4, 8}) {
+            if (!inside(*at, 8 + 2u * static_cast<unsigned>(width), bytes.size()))
+                continue;
+            const std::byte* p = bytes.data() + *at;
+            const std::uint64_t size =
+                width == 4 ? loadLe<std::uint32_t>(p + 8) : loadLe<std::uint64_t>(p + 8);
+            if (size != distance)
+                continue;
+            const auto crc = loadLe<std::uint32_t>(p + 4);
+            // CRC 0 on a record with bytes means that it was not computed. A deflated record is not checked here.
+            return Descriptor{*at, size,
+                              !stored || (crc == 0 && size > 0) || crc == crcOf(bytes, payload, size)};
+        }
+        // A payload may contain a whole archive; its headers must not be taken for the next record of this one, and
+        // its descriptors do not fit the distance. Beyond the next local header of ours there is nothing to find.
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+const ScannedRecord* ZipScan::find(std::string_view name) const
+{
+    for (const ScannedRecord& record : records)
+        if (record.name == name)
+            return &record;
+    return nullptr;
+}
+
+ZipScan scanLocalHeaders(Bytes bytes)
+{
+    ZipScan scan;
+    std::set<std::string> names;
+    std::optional<std::uint64_t> at = findText(bytes, 0, "PK\x03\x04");
+    scan.firstGap = at.value_or(bytes.size());
+    while (at && inside(*at, kLocalHeader, bytes.size())) {
+        const std::byte* p = bytes.data() + *at;
+        const auto flags = loadLe<std::uint16_t>(p + 6), method = loadLe<std::uint16_t>(p + 8);
+        const auto nameSize = loadLe<std::uint16_t>(p + 26), extraSize = loadLe<std::uint16_t>(p + 28);
+        ScannedRecord record;
+        record.header = *at;
+        record.payload = *at + kLocalHeader + nameSize + extraSize;
+        record.deflated = method == 8;
+        if (record.payload > bytes.size() || nameSize == 0)
+            break;
+        record.name = asText(bytes.subspan(*at + kLocalHeader, nameSize));
+        std::uint64_t next = record.payload;
+        const std::uint64_t announced = loadLe<std::uint32_t>(p + 18);
+        const auto crc = loadLe<std::uint32_t>(p + 14);
+        if ((flags & kStreamed) != 0 && announced == 0) {
+            const auto descriptor = findDescriptor(bytes, record.payload, method == 0);
+            record.whole = descriptor && descriptor->crcFits;
+            record.size = descriptor ? descriptor->compressed : bytes.size() - record.payload;
+            next = descriptor ? descriptor->at + 16 : record.payload;
+        } else if (announced != 0xffffffff) {
+            const bool there = inside(record.payload, announced, bytes.size());
+            record.size = there ? announced : bytes.size() - record.payload;
+            record.whole = there && (method != 0 || (crc == 0 && announced > 0) ||
+                                     crc == crcOf(bytes, record.payload, announced));
+            next = record.payload + record.size;
+        }
+        scan.repeatedNames = !names.insert(record.name).second || scan.repeatedNames;
+        scan.records.push_back(std::move(record));
+        at = findText(bytes, next, "PK\x03\x04");
+    }
+    scan.end = findText(bytes, scan.records.empty() ? 0 : scan.records.back().payload, "PK\x05\x06");
+    return scan;
+}
+
+} // namespace lockstep
