@@ -1,0 +1,199 @@
+#include "app/gui/cli_commands.h"
+
+#include "app/gui/run_arguments.h"
+#include "core/config/json.h"
+#include "core/store/project_store.h"
+
+#include <QCoreApplication>
+#include <QFile>
+#include <QFileInfo>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+
+#include <csignal>
+#include <memory>
+#include <unistd.h>
+
+namespace lockstep {
+
+namespace {
+
+constexpr int kGateFails = 1; // exit code 1 is a verdict, not an error
+
+// The command line prints what, why and what to do; the first line may carry a "lockstep-cli: " in front.
+QString sentenceOf(const QByteArray& error)
+{
+    QString text = QString::fromUtf8(error).trimmed();
+    for (const QString& prefix : {QStringLiteral("lockstep-cli: "), QStringLiteral("error: ")})
+        if (text.startsWith(prefix))
+            text.remove(0, prefix.size());
+    return text;
+}
+
+QByteArray contents(const QString& path)
+{
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+} // namespace
+
+CliCommands::CliCommands(QObject* parent) : RunCommands(parent)
+{
+}
+
+CliCommands::~CliCommands()
+{
+    // QProcess would kill its child. Closing the window stops nothing, so the objects are left to the end of the process.
+    for (QProcess* process : std::as_const(running_))
+        process->disconnect(this);
+}
+
+QString CliCommands::findCli()
+{
+    const QString chosen = qEnvironmentVariable("LOCKSTEP_CLI");
+    if (!chosen.isEmpty())
+        return chosen;
+    const QString beside = QCoreApplication::applicationDirPath() + QStringLiteral("/lockstep-cli");
+    if (QFileInfo(beside).isExecutable())
+        return beside;
+    return QStandardPaths::findExecutable(QStringLiteral("lockstep-cli"));
+}
+
+void CliCommands::run(const QString& command, const QStringList& arguments, int mostAllowed, Done done)
+{
+    const QString program = findCli();
+    auto scratch = std::make_shared<QTemporaryDir>();
+    if (program.isEmpty()) {
+        Q_EMIT failed(command,
+                      tr("lockstep-cli was not found. It does the work and should stand beside this program. "
+                         "Install it there or set LOCKSTEP_CLI."));
+        return;
+    }
+    // Files instead of pipes: a command that outlives the window may go on writing.
+    const QString output = scratch->filePath(QStringLiteral("out"));
+    const QString error = scratch->filePath(QStringLiteral("err"));
+    auto* process = new QProcess; // no parent, see the destructor
+    process->setStandardInputFile(QProcess::nullDevice());
+    process->setStandardOutputFile(output);
+    process->setStandardErrorFile(error);
+    process->setChildProcessModifier([] { ::setsid(); });
+    running_ << process;
+    const auto finish = [this, process] {
+        running_.removeOne(process);
+        process->deleteLater();
+        Q_EMIT pendingChanged(pending());
+    };
+    connect(process, &QProcess::finished, this,
+            [this, finish, scratch, output, error, command, mostAllowed, done](int code,
+                                                                               QProcess::ExitStatus status) {
+                finish();
+                if (status == QProcess::NormalExit && code <= mostAllowed)
+                    done(code, contents(output));
+                else if (status == QProcess::NormalExit)
+                    Q_EMIT failed(command, sentenceOf(contents(error)));
+                else
+                    Q_EMIT failed(command, tr("The command was cancelled."));
+            });
+    connect(
+        process, &QProcess::errorOccurred, this,
+        [this, finish, command, program](QProcess::ProcessError what) {
+            if (what != QProcess::FailedToStart)
+                return; // finished() reports the rest
+            finish();
+            Q_EMIT failed(
+                command,
+                tr("%1 could not be started. It is not an executable program. Build it again.").arg(program));
+        });
+    process->start(program, arguments);
+    Q_EMIT pendingChanged(pending());
+}
+
+void CliCommands::createProject(const QString& folder, const QString& workload)
+{
+    run(QStringLiteral("init"), {QStringLiteral("init"), folder, QStringLiteral("--workload"), workload}, 0,
+        [this, folder](int, const QByteArray&) { Q_EMIT projectCreated(folder); });
+}
+
+void CliCommands::startRun(const RunConfig& config)
+{
+    QStringList words{QStringLiteral("run"), folder_};
+    words += runArguments(config);
+    words << QStringLiteral("--detach") << QStringLiteral("--json");
+    run(QStringLiteral("run"), words, 0, [this](int, const QByteArray& output) {
+        const Result<rapidjson::Document> json =
+            parseJson(output.toStdString(), "The answer of lockstep-cli");
+        if (json && json->IsObject() && json->HasMember("run") && (*json)["run"].IsString())
+            Q_EMIT runStarted(QString::fromUtf8((*json)["run"].GetString()));
+        else
+            Q_EMIT failed(QStringLiteral("run"),
+                          tr("The answer of lockstep-cli could not be read. The run may have "
+                             "started; it then appears in the list."));
+    });
+}
+
+void CliCommands::stopRun(const QString& runId)
+{
+    run(QStringLiteral("stop"),
+        {QStringLiteral("stop"), folder_, runId, QStringLiteral("--timeout"), QStringLiteral("0")}, 0,
+        [](int, const QByteArray&) {});
+}
+
+void CliCommands::judgeGate(const QString& phase)
+{
+    run(QStringLiteral("gate"), {QStringLiteral("gate"), folder_, phase}, kGateFails,
+        [this, phase](int, const QByteArray&) { Q_EMIT gateJudged(phase); });
+}
+
+void CliCommands::overrideGate(const QString& phase, const QString& reason)
+{
+    run(QStringLiteral("gate"),
+        {QStringLiteral("gate"), folder_, phase, QStringLiteral("--override"), reason}, kGateFails,
+        [this, phase](int, const QByteArray&) { Q_EMIT gateJudged(phase); });
+}
+
+void CliCommands::removeRun(const QString& runId)
+{
+    changeStore(runId, true);
+}
+
+void CliCommands::restoreRun(const QString& runId)
+{
+    changeStore(runId, false);
+}
+
+// A short transaction in the index of the project, nothing in the run itself.
+void CliCommands::changeStore(const QString& runId, bool remove)
+{
+    jobs_.startNext(
+        [folder = folder_.toStdString(), id = runId.toStdString(), remove](const JobToken&) {
+            Result<ProjectStore> store = ProjectStore::open(folder);
+            if (!store)
+                return QString::fromStdString(store.error().sentence());
+            const Status changed = remove ? store->removeRun(id) : store->restoreRun(id);
+            return changed ? QString() : QString::fromStdString(changed.error().sentence());
+        },
+        [this, runId, remove](const QString& error) {
+            if (!error.isEmpty())
+                Q_EMIT failed(remove ? QStringLiteral("remove") : QStringLiteral("restore"), error);
+            else if (remove)
+                Q_EMIT runRemoved(runId);
+            else
+                Q_EMIT runRestored(runId);
+        });
+}
+
+QString CliCommands::commandLine(const RunConfig& config) const
+{
+    QStringList words{QStringLiteral("lockstep-cli"), QStringLiteral("run"),
+                      folder_.isEmpty() ? QStringLiteral("DIR") : folder_};
+    return shellLine(words + runArguments(config));
+}
+
+void CliCommands::cancelPending()
+{
+    for (QProcess* process : std::as_const(running_))
+        process->terminate();
+}
+
+} // namespace lockstep

@@ -1,0 +1,49 @@
+// RunCommands by the program lockstep-cli, each call a process in a session of its own. `run --detach` answers at once
+// with the name of the run and goes on without the window; everything else is short or writes its result to the project.
+#pragma once
+
+#include "ui/models/query_jobs.h"
+#include "ui/models/run_commands.h"
+
+#include <QHash>
+#include <QProcess>
+
+#include <functional>
+
+namespace lockstep {
+
+class CliCommands : public RunCommands
+{
+    Q_OBJECT
+
+public:
+    explicit CliCommands(QObject* parent = nullptr);
+    ~CliCommands() override;
+
+    // Beside this program, or $LOCKSTEP_CLI; empty: not found.
+    static QString findCli();
+
+    void setProjectFolder(const QString& folder) override { folder_ = folder; }
+    void createProject(const QString& folder, const QString& workload) override;
+    void startRun(const RunConfig& config) override;
+    void stopRun(const QString& runId) override;
+    void removeRun(const QString& runId) override;
+    void restoreRun(const QString& runId) override;
+    void judgeGate(const QString& phase) override;
+    void overrideGate(const QString& phase, const QString& reason) override;
+    QString commandLine(const RunConfig& config) const override;
+    int pending() const override { return int(running_.size()); }
+    void cancelPending() override;
+
+private:
+    // `done` gets the exit code and standard output; on an exit code above `mostAllowed` failed() is emitted instead.
+    using Done = std::function<void(int exitCode, const QByteArray& output)>;
+    void run(const QString& command, const QStringList& arguments, int mostAllowed, Done done);
+    void changeStore(const QString& runId, bool remove);
+
+    QString folder_;
+    QList<QProcess*> running_;
+    QueryJobs jobs_;
+};
+
+} // namespace lockstep

@@ -1,0 +1,86 @@
+#include "ui/models/checkpoint_list_model.h"
+
+#include "ui/models/format.h"
+#include "ui/models/roles.h"
+
+#include <QFileInfo>
+
+#include <algorithm>
+
+namespace lockstep {
+
+void CheckpointListModel::setSnapshot(const ProjectSnapshot& snapshot)
+{
+    std::vector<Row> rows;
+    for (const CheckpointSeen& seen : snapshot.checkpoints) {
+        QString path = qs(seen.path);
+        if (QFileInfo(path).isRelative())
+            path = qs(snapshot.info.folder) + QLatin1Char('/') + path;
+        const RunEntry* run = snapshot.run(qs(seen.runId));
+        QStringList detail;
+        if (run)
+            detail << run->name();
+        if (seen.step >= 0)
+            detail << tr("step %1").arg(seen.step);
+        if (seen.bytes > 0)
+            detail << formatBytes(seen.bytes);
+        rows.push_back({path, QFileInfo(path).fileName(), detail.join(QStringLiteral(", "))});
+    }
+    std::reverse(rows.begin(), rows.end()); // newest first
+    if (rows == project_)
+        return;
+    project_ = std::move(rows);
+    rebuild();
+}
+
+int CheckpointListModel::addOpened(const QString& path)
+{
+    if (rowOf(path) < 0) {
+        opened_ << path;
+        rebuild();
+    }
+    return rowOf(path);
+}
+
+void CheckpointListModel::rebuild()
+{
+    beginResetModel();
+    rows_ = project_;
+    for (const QString& path : opened_) {
+        const QFileInfo info(path);
+        rows_.push_back({path, info.fileName(), tr("opened, %1").arg(formatBytes(info.size()))});
+    }
+    endResetModel();
+}
+
+int CheckpointListModel::rowOf(const QString& path) const
+{
+    const auto it =
+        std::find_if(rows_.begin(), rows_.end(), [&path](const Row& row) { return row.path == path; });
+    return it == rows_.end() ? -1 : int(it - rows_.begin());
+}
+
+int CheckpointListModel::rowCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : int(rows_.size());
+}
+
+QVariant CheckpointListModel::data(const QModelIndex& index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
+        return {};
+    const Row& row = rows_[std::size_t(index.row())];
+    switch (role) {
+    case Qt::DisplayRole:
+        return row.title;
+    case DetailRole:
+        return row.detail;
+    case IdRole:
+    case Qt::ToolTipRole:
+        return row.path;
+    default:
+        return {};
+    }
+}
+
+} // namespace lockstep

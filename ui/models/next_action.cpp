@@ -1,0 +1,203 @@
+#include "ui/models/next_action.h"
+
+#include "ui/models/format.h"
+#include "ui/models/phases.h"
+#include "ui/models/runs_model.h"
+
+#include <QCoreApplication>
+#include <QDateTime>
+
+#include <algorithm>
+
+namespace lockstep {
+
+namespace {
+
+struct Tr {
+    Q_DECLARE_TR_FUNCTIONS(lockstep::NextAction)
+};
+
+using Command = NextAction::Command;
+
+NextAction watch(const RunEntry& run)
+{
+    NextAction next;
+    next.state = State::Running;
+    const std::int64_t done = std::max<std::int64_t>(run.info.lastStep, 0);
+    const std::int64_t total = run.config.steps;
+    if (total > 0) {
+        next.title = Tr::tr("Watch %1: step %2 of %3").arg(run.name()).arg(done).arg(total);
+        next.progress = double(done) / double(total);
+    } else {
+        next.title = Tr::tr("Watch %1: step %2").arg(run.name()).arg(done);
+    }
+    const std::int64_t elapsed = QDateTime::currentMSecsSinceEpoch() - run.info.startedUnixMs;
+    if (total > done && done > 0)
+        next.sentence =
+            Tr::tr("About %1 left.").arg(formatDuration(elapsed * (total - done) / done)) + QLatin1Char(' ');
+    next.sentence += Tr::tr("You can close this window, the run goes on.");
+    next.primary = {Command::OpenCurves, Tr::tr("Open in Curves"), run.id(), {}};
+    next.secondary = {Command::StopRun, Tr::tr("Stop run"), run.id(), {}};
+    return next;
+}
+
+NextAction failedRun(const RunEntry& run)
+{
+    NextAction next;
+    next.state = State::Failed;
+    const FirstFailure& failure = run.info.firstFailure;
+    next.title =
+        failure.rank >= 0 && failure.step >= 0
+            ? Tr::tr("%1 failed on rank %2 at step %3").arg(run.name()).arg(failure.rank).arg(failure.step)
+        : failure.rank >= 0 ? Tr::tr("%1 failed on rank %2").arg(run.name()).arg(failure.rank)
+                            : Tr::tr("%1 failed").arg(run.name());
+    next.sentence = failure.sentence.empty() ? Tr::tr("The run ended without saying why. Its log is in %1.")
+                                                   .arg(formatFolder(qs(run.info.folder)))
+                                             : qs(failure.sentence);
+    next.primary = {Command::Rerun, Tr::tr("Run it again"), run.id(), {}};
+    next.secondary = {Command::OpenRuns, Tr::tr("Show in Runs"), run.id(), {}};
+    return next;
+}
+
+} // namespace
+
+QString referenceRun(const ProjectSnapshot& snapshot, const RunEntry& run)
+{
+    const auto batches = [](const RunConfig& c) {
+        return c.batch * std::int64_t(c.accumulate) *
+               std::max(c.mode == "single" ? c.alignWorld : c.world, 1);
+    };
+    const auto same = [&](const RunConfig& c) { // same data and same start
+        return c.workload == run.config.workload && c.seed == run.config.seed &&
+               c.samplerSeed == run.config.samplerSeed && c.order == run.config.order;
+    };
+    if (run.config.mode == "single") {
+        RunConfig own = run.config;
+        own.name.clear();
+        for (auto it = snapshot.runs.rbegin(); it != snapshot.runs.rend(); ++it) {
+            RunConfig other = it->config;
+            other.name.clear();
+            if (it->configReadable && other == own)
+                return it->info.id == run.info.id ? QString() : it->id();
+        }
+        return {};
+    }
+    RunConfig clean = run.config;
+    clean.name.clear();
+    clean.faults.clear();
+    const RunEntry* healthy = nullptr;
+    for (const RunEntry& other : snapshot.runs) {
+        if (!other.configReadable || other.info.id == run.info.id || other.info.lastStep < 1)
+            continue;
+        RunConfig config = other.config;
+        config.name.clear();
+        const bool twin = config.mode == "twin" && run.config.mode != "twin";
+        if (twin)
+            config.mode = clean.mode;
+        if (config != clean)
+            continue;
+        if (twin)
+            return other.id();
+        if (!healthy && !run.config.faults.empty())
+            healthy = &other;
+    }
+    if (healthy)
+        return healthy->id();
+    const RunEntry* fallback = nullptr;
+    for (const RunEntry& other : snapshot.runs) {
+        if (!other.configReadable || other.config.mode != "single" || !same(other.config) ||
+            !other.config.faults.empty() || other.info.lastStep < 1)
+            continue;
+        if (batches(other.config) == batches(run.config))
+            return other.id();
+        if (!fallback)
+            fallback = &other;
+    }
+    return fallback ? fallback->id() : QString();
+}
+
+RunConfig starterConfig(const std::string& workload, const std::string& mode, int world)
+{
+    RunConfig config;
+    config.workload = workload.empty() ? "toy-mlp" : workload;
+    config.mode = mode;
+    config.world = mode == "single" ? 1 : world;
+    config.alignWorld = mode == "single" ? world : 1;
+    config.steps = config.workload == "toy-mlp" ? 640 : 240;
+    return config;
+}
+
+NextAction nextAction(const ProjectSnapshot& snapshot, const RunVerdicts& verdicts)
+{
+    NextAction next;
+    for (const RunEntry& run : snapshot.runs)
+        if (run.running())
+            return watch(run);
+
+    if (snapshot.runs.empty()) {
+        const QString workload = qs(snapshot.info.workload.empty() ? "toy-mlp" : snapshot.info.workload);
+        next.title = Tr::tr("Train %1 in one process and with 2 ranks").arg(workload);
+        next.sentence = Tr::tr(
+            "Both runs use the same global batches. Their curves show the first step where they part.");
+        next.primary = {Command::StartPair, Tr::tr("Start both runs"), {}, {}};
+        next.secondary = {Command::NewRun, Tr::tr("Choose settings"), {}, QStringLiteral("single")};
+        return next;
+    }
+    const RunEntry& newest = snapshot.runs.front();
+    if (newest.info.state == RunState::Failed)
+        return failedRun(newest);
+
+    // The newest distributed run speaks for the project.
+    const RunEntry* ddp = nullptr;
+    bool single = false;
+    for (const RunEntry& run : snapshot.runs) {
+        single = single || run.config.mode == "single";
+        if (!ddp && run.config.mode != "single" && run.config.mode != "twin")
+            ddp = &run;
+    }
+    if (!ddp || !single) {
+        next.title = ddp ? Tr::tr("Start the baseline that %1 is compared with").arg(ddp->name())
+                         : Tr::tr("Start the same training with 2 ranks");
+        next.sentence =
+            ddp ? Tr::tr("Without a single-process run on the same batches nothing can be compared.")
+                : Tr::tr("%1 is the baseline. DDP on the same global batches shows where they part.")
+                      .arg(newest.name());
+        next.primary = {Command::StartRun, ddp ? Tr::tr("Start baseline") : Tr::tr("Start DDP run"),
+                        newest.id(), ddp ? QStringLiteral("single") : QStringLiteral("ddp")};
+        next.secondary = {Command::NewRun, Tr::tr("Choose settings"), {}, next.primary.mode};
+        return next;
+    }
+    const RunVerdict verdict = verdicts.value(ddp->id());
+    if (verdict.state == State::Diverged) {
+        const RunEntry* reference = snapshot.run(verdict.against);
+        next.state = State::Diverged;
+        next.title = Tr::tr("%1 parts from %2 at step %3")
+                         .arg(ddp->name(), reference ? reference->name() : verdict.against)
+                         .arg(verdict.firstStep);
+        next.sentence = Tr::tr("First broken link: %1. %2").arg(verdict.link, verdict.sentence).trimmed();
+        next.primary = {Command::OpenCurves, Tr::tr("Open in Curves"), ddp->id(), {}};
+        next.secondary = {Command::Rerun, Tr::tr("Run it again"), ddp->id(), {}};
+        return next;
+    }
+    for (const PhaseStatus& phase : phaseStatuses(snapshot, true)) {
+        if (!phase.open || phase.state == State::Passed || phase.state == State::Overridden)
+            continue;
+        if (std::string_view(phase.phase->id) == "report")
+            break;
+        const bool fails = phase.state == State::Diverged;
+        next.state = phase.state;
+        next.title = fails ? Tr::tr("Fix what fails in %1").arg(phaseTitle(*phase.phase))
+                           : Tr::tr("Judge the gate of %1").arg(phaseTitle(*phase.phase));
+        next.sentence = fails ? phase.deciding : phaseChanges(*phase.phase);
+        next.primary = {Command::OpenPhase, Tr::tr("Open phase"), QString::fromLatin1(phase.phase->id), {}};
+        next.secondary = {Command::OpenCurves, Tr::tr("Open in Curves"), ddp->id(), {}};
+        return next;
+    }
+    next.state = State::Passed;
+    next.title = Tr::tr("All gates have passed");
+    next.sentence = Tr::tr("The report holds every number for the review.");
+    next.primary = {Command::OpenPhase, Tr::tr("Open report"), QStringLiteral("report"), {}};
+    return next;
+}
+
+} // namespace lockstep

@@ -1,0 +1,54 @@
+// Everything the window shows of lockstep.db, read at one moment and never changed afterwards. Made in a pool thread,
+// shared with the GUI thread as pointer to const.
+#pragma once
+
+#include "core/config/run_config.h"
+#include "core/store/project_store.h"
+
+#include <QString>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace lockstep {
+
+struct RunEntry {
+    RunInfo info;
+    RunConfig config;
+    bool configReadable = true; // false: written by something we cannot read; the table shows "-"
+
+    QString id() const { return QString::fromStdString(info.id); }
+    QString name() const { return QString::fromStdString(info.name.empty() ? info.id : info.name); }
+    bool running() const { return info.state == RunState::Running; }
+};
+
+struct ProjectSnapshot {
+    ProjectInfo info;
+    std::vector<RunEntry> runs; // newest first
+    std::vector<GateInfo> gates;
+    std::vector<FindingRow> findings;
+    std::vector<CheckpointSeen> checkpoints;
+    std::int64_t bytes = 0; // of lockstep.db and every run.db
+    std::int64_t readUnixMs = 0;
+    bool readOnly = false;
+
+    const RunEntry* run(const QString& id) const
+    {
+        for (const RunEntry& entry : runs)
+            if (entry.id() == id)
+                return &entry;
+        return nullptr;
+    }
+    const GateInfo* gate(const std::string& phase) const
+    {
+        for (const GateInfo& gate : gates)
+            if (gate.phase == phase)
+                return &gate;
+        return nullptr;
+    }
+};
+
+using ProjectSnapshotPtr = std::shared_ptr<const ProjectSnapshot>;
+
+} // namespace lockstep

@@ -1,0 +1,50 @@
+// What pages may ask to be done. The window itself neither trains nor writes records: the implementation (app/gui) starts
+// lockstep-cli as a program of its own, so a crash of the window costs no run. GUI thread; every call returns at once and
+// is answered by one of the signals.
+#pragma once
+
+#include "core/config/run_config.h"
+
+#include <QObject>
+#include <QStringList>
+
+namespace lockstep {
+
+class RunCommands : public QObject
+{
+    Q_OBJECT
+
+public:
+    using QObject::QObject;
+
+    // The project that the following calls are about.
+    virtual void setProjectFolder(const QString& folder) = 0;
+
+    virtual void createProject(const QString& folder, const QString& workload) = 0; // -> projectCreated
+    virtual void startRun(const RunConfig& config) = 0;                             // -> runStarted
+    virtual void stopRun(const QString& runId) = 0;    // SIGTERM: finish the step, save, exit 143
+    virtual void removeRun(const QString& runId) = 0;  // -> runRemoved
+    virtual void restoreRun(const QString& runId) = 0; // takes removeRun back -> runRestored
+    // phase: preflight | data | gradients | precision | drills.
+    virtual void judgeGate(const QString& phase) = 0;                           // -> gateJudged
+    virtual void overrideGate(const QString& phase, const QString& reason) = 0; // empty reason: take it back
+
+    // The same call as a command line, for "Copy command".
+    virtual QString commandLine(const RunConfig& config) const = 0;
+
+    // Commands in flight; pages show progress from 0.5 s on.
+    virtual int pending() const = 0;
+    virtual void cancelPending() = 0;
+
+Q_SIGNALS:
+    void projectCreated(const QString& folder);
+    void runStarted(const QString& runId);
+    void runRemoved(const QString& runId);
+    void runRestored(const QString& runId);
+    void gateJudged(const QString& phase);
+    void pendingChanged(int pending);
+    // `command` is the word of the call ("run", "stop", "remove", ...); `sentence` says what, why and what to do.
+    void failed(const QString& command, const QString& sentence);
+};
+
+} // namespace lockstep

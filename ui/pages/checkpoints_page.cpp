@@ -1,0 +1,287 @@
+#include "ui/pages/checkpoints_page.h"
+
+#include "ui/models/checkpoint_list_model.h"
+#include "ui/models/checkpoint_tree_model.h"
+#include "ui/models/format.h"
+#include "ui/models/project_model.h"
+#include "ui/models/roles.h"
+#include "ui/widgets/building_blocks.h"
+#include "ui/widgets/cell_delegate.h"
+#include "ui/widgets/icons.h"
+#include "ui/widgets/theme.h"
+#include "ui/widgets/two_line_delegate.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHeaderView>
+#include <QJsonArray>
+#include <QLineEdit>
+#include <QListView>
+#include <QProgressBar>
+#include <QSortFilterProxyModel>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTimer>
+#include <QTreeView>
+
+namespace lockstep {
+
+CheckpointsPage::CheckpointsPage(const PageContext& context, QWidget* parent)
+    : Page(context, tr("Checkpoints"), parent),
+      list_(new CheckpointListModel(this)),
+      tree_(new CheckpointTreeModel(this)),
+      filter_(new QSortFilterProxyModel(this)),
+      banner_(new Banner(this)),
+      progress_(new QProgressBar(this))
+{
+    auto* openButton = button(tr("Open file"), QStringLiteral("plus"), this);
+    headActions()->addWidget(openButton);
+    connect(openButton, &QPushButton::clicked, this, &CheckpointsPage::openFile);
+    filter_->setSourceModel(tree_);
+    filter_->setFilterRole(IdRole);
+    filter_->setFilterCaseSensitivity(Qt::CaseInsensitive);
+    filter_->setRecursiveFilteringEnabled(true);
+
+    auto* columns = new QSplitter(Qt::Horizontal, this);
+    columns->addWidget(makeList());
+    columns->addWidget(makeTree());
+    columns->setStretchFactor(0, 0);
+    columns->setStretchFactor(1, 1);
+    columns->setChildrenCollapsible(false);
+    columns->setSizes({232, 10000});
+    body()->addWidget(columns, 1);
+
+    connect(&context.project, &ProjectModel::changed, this,
+            [this](const ProjectSnapshotPtr& snapshot) { list_->setSnapshot(*snapshot); });
+    connect(&context.project, &ProjectModel::closed, this, [this] { list_->setSnapshot({}); });
+    list_->setSnapshot(*context.project.snapshot());
+    showTree(nullptr);
+}
+
+QWidget* CheckpointsPage::makeList()
+{
+    auto* box = new QWidget(this);
+    box->setMinimumWidth(180);
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    QLabel* title = label("section", tr("In this project, newest first"), box);
+    title->setContentsMargins(12, 10, 12, 6);
+    column->addWidget(title);
+    listView_ = new QListView(box);
+    listView_->setObjectName(QStringLiteral("checkpointList"));
+    listView_->setAccessibleName(tr("Checkpoints"));
+    listView_->setModel(list_);
+    listView_->setItemDelegate(new TwoLineDelegate(listView_));
+    listView_->setFrameShape(QFrame::NoFrame);
+    listView_->setMouseTracking(true);
+    listView_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    column->addWidget(listView_, 1);
+    QLabel* hint =
+        wrappedLabel("hint", tr("Drop files or folders here. Nothing in a file is executed."), box);
+    hint->setContentsMargins(12, 8, 12, 12);
+    column->addWidget(hint);
+    connect(listView_->selectionModel(), &QItemSelectionModel::currentChanged, this,
+            [this](const QModelIndex& current) {
+                if (current.isValid())
+                    read(current.data(IdRole).toString());
+            });
+    // A rebuilt list has lost its current row.
+    connect(list_, &QAbstractItemModel::modelReset, this, [this] {
+        const int row = list_->rowOf(path_);
+        if (row >= 0)
+            listView_->setCurrentIndex(list_->index(row));
+        else if (isVisible() && list_->rowCount() > 0)
+            listView_->setCurrentIndex(list_->index(0));
+    });
+    return box;
+}
+
+QWidget* CheckpointsPage::makeTree()
+{
+    auto* box = new QWidget(this);
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    progress_->setRange(0, 0);
+    progress_->setTextVisible(false);
+    progress_->hide();
+    column->addWidget(progress_);
+    auto* bannerBox = new QVBoxLayout;
+    bannerBox->setContentsMargins(16, 12, 16, 0);
+    bannerBox->addWidget(banner_);
+    column->addLayout(bannerBox);
+
+    stack_ = new QStackedWidget(box);
+    auto* empty = new QWidget(stack_);
+    auto* words = new QVBoxLayout(empty);
+    words->setContentsMargins(20, 0, 20, 60);
+    emptyTitle_ = label("finding", {}, empty);
+    emptyText_ = label("secondary", {}, empty);
+    auto* picture = new QLabel(empty);
+    picture->setPixmap(icon(QStringLiteral("checkpoints"), Tone::Hint).pixmap(36, 36));
+    words->addStretch(2);
+    words->addWidget(picture, 0, Qt::AlignHCenter);
+    words->addSpacing(6);
+    words->addWidget(emptyTitle_, 0, Qt::AlignHCenter);
+    words->addWidget(emptyText_, 0, Qt::AlignHCenter);
+    words->addStretch(3);
+    stack_->addWidget(empty);
+
+    auto* keys = new QWidget(stack_);
+    auto* keysColumn = new QVBoxLayout(keys);
+    keysColumn->setContentsMargins(0, 0, 0, 0);
+    keysColumn->setSpacing(0);
+    auto* bar = new QHBoxLayout;
+    bar->setContentsMargins(16, 6, 16, 6);
+    bar->addWidget(label("paneTitle", tr("Keys"), keys));
+    bar->addStretch(1);
+    filterEdit_ = new QLineEdit(keys);
+    filterEdit_->setPlaceholderText(tr("filter keys"));
+    filterEdit_->setAccessibleName(tr("Filter keys"));
+    filterEdit_->addAction(icon(QStringLiteral("filter"), Tone::Hint), QLineEdit::LeadingPosition);
+    filterEdit_->setClearButtonEnabled(true);
+    filterEdit_->setFixedWidth(220);
+    bar->addWidget(filterEdit_);
+    keysColumn->addLayout(bar);
+    keysColumn->addWidget(horizontalLine(keys));
+    treeView_ = new QTreeView(keys);
+    treeView_->setObjectName(QStringLiteral("checkpointTree"));
+    treeView_->setAccessibleName(tr("Keys of the checkpoint"));
+    treeView_->setModel(filter_);
+    treeView_->setItemDelegate(new CellDelegate(24, treeView_));
+    treeView_->setUniformRowHeights(true);
+    treeView_->setFrameShape(QFrame::NoFrame);
+    treeView_->setIndentation(14);
+    treeView_->setMouseTracking(true);
+    treeView_->header()->setFont(theme::font(12, true));
+    treeView_->header()->setFixedHeight(24);
+    keysColumn->addWidget(treeView_, 1);
+    stack_->addWidget(keys);
+    column->addWidget(stack_, 1);
+    connect(filterEdit_, &QLineEdit::textChanged, this, [this](const QString& text) {
+        filter_->setFilterFixedString(text);
+        if (text.isEmpty())
+            expandShallow();
+        else
+            treeView_->expandAll();
+    });
+    return box;
+}
+
+void CheckpointsPage::openFile()
+{
+    const QString path = QFileDialog::getOpenFileName(
+        this, tr("Open a checkpoint"), {},
+        tr("Checkpoints (*.pt *.pth *.bin *.ckpt *.safetensors *.tar);;All files (*)"));
+    if (!path.isEmpty())
+        open(QStringLiteral("file:") + path);
+}
+
+void CheckpointsPage::open(const QString& argument)
+{
+    if (argument.startsWith(QLatin1String("file:"))) {
+        const QString path = QFileInfo(argument.mid(5)).absoluteFilePath();
+        const int row = list_->addOpened(path);
+        listView_->setCurrentIndex(list_->index(row));
+    } else if (!listView_->currentIndex().isValid() && list_->rowCount() > 0) {
+        listView_->setCurrentIndex(list_->index(0));
+    } else if (list_->rowCount() == 0) {
+        showTree(nullptr);
+    }
+    listView_->setFocus();
+}
+
+void CheckpointsPage::read(const QString& path)
+{
+    if (path == path_ && tree_->tree())
+        return;
+    path_ = path;
+    jobs_.start([path](const JobToken&) { return readCheckpointTree(path); },
+                [this](const CheckpointTreePtr& tree) { showTree(tree); });
+    QTimer::singleShot(500, this, [this] { progress_->setVisible(jobs_.busy()); });
+}
+
+void CheckpointsPage::showTree(const CheckpointTreePtr& tree)
+{
+    progress_->hide();
+    banner_->clear();
+    const bool listed = tree && !tree->rows.empty();
+    stack_->setCurrentIndex(listed ? 1 : 0);
+    tree_->setTree(listed ? tree : nullptr);
+    const QString name = tree ? QFileInfo(tree->path).fileName() : QString();
+    if (!tree) {
+        emptyTitle_->setText(tr("No checkpoint yet"));
+        emptyText_->setText(tr("A run saves one when it ends. Or open a .pt, .pth or .safetensors file."));
+        setSubtitle({});
+        return;
+    }
+    if (!tree->error.isEmpty())
+        banner_->showMessage(State::Failed, tr("%1 cannot be opened").arg(name), tree->error);
+    else if (!tree->problems.empty())
+        banner_->showMessage(State::Failed, tree->problems.front(),
+                             tree->problems.size() > 1
+                                 ? tr("%n further problem(s).", nullptr, int(tree->problems.size()) - 1)
+                                 : QString());
+    else if (!tree->refusal.isEmpty())
+        banner_->showMessage(State::CannotCompare, tr("torch.load with weights_only=True refuses this file"),
+                             tree->refusal);
+    emptyTitle_->setText(tr("Nothing to list"));
+    emptyText_->setText(name);
+    setSubtitle(tr("%1, %2, %3").arg(name, formatBytes(tree->bytes), tree->container));
+    if (!listed)
+        return;
+    const int width = treeView_->viewport()->width();
+    treeView_->setColumnWidth(CheckpointTreeModel::Key, std::max(260, width * 4 / 10));
+    treeView_->setColumnWidth(CheckpointTreeModel::Kind, 110);
+    treeView_->setColumnWidth(CheckpointTreeModel::Shape, 150);
+    treeView_->setColumnWidth(CheckpointTreeModel::Elements, 110);
+    expandShallow();
+    Q_EMIT statusTextChanged(tr("%1 tensors, %2 elements read in %3 ms")
+                                 .arg(formatCount(tree->tensors), formatCount(tree->elements))
+                                 .arg(tree->readMs, 0, 'f', tree->readMs < 10 ? 1 : 0));
+}
+
+// The file and its first level; a large optimizer state stays folded.
+void CheckpointsPage::expandShallow()
+{
+    treeView_->collapseAll();
+    for (int row = 0; row < filter_->rowCount(); ++row) {
+        const QModelIndex root = filter_->index(row, 0);
+        treeView_->expand(root);
+        for (int child = 0; child < filter_->rowCount(root); ++child) {
+            const QModelIndex index = filter_->index(child, 0, root);
+            const QString name = index.data().toString();
+            if (name == QLatin1String("model") || name == QLatin1String("state_dict") ||
+                filter_->rowCount(root) == 1)
+                treeView_->expandRecursively(index);
+        }
+    }
+}
+
+bool CheckpointsPage::escape()
+{
+    if (!filterEdit_->text().isEmpty()) {
+        filterEdit_->clear();
+        return true;
+    }
+    return false;
+}
+
+QJsonObject CheckpointsPage::saveState() const
+{
+    return {{QStringLiteral("current"), path_},
+            {QStringLiteral("opened"), QJsonArray::fromStringList(list_->opened())}};
+}
+
+void CheckpointsPage::restoreState(const QJsonObject& state)
+{
+    for (const QJsonValue& path : state.value(QStringLiteral("opened")).toArray())
+        if (QFileInfo::exists(path.toString()))
+            list_->addOpened(path.toString());
+    const int row = list_->rowOf(state.value(QStringLiteral("current")).toString());
+    if (row >= 0)
+        listView_->setCurrentIndex(list_->index(row));
+}
+
+} // namespace lockstep

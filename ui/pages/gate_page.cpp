@@ -1,0 +1,225 @@
+#include "ui/pages/gate_page.h"
+
+#include "ui/models/checks_model.h"
+#include "ui/models/format.h"
+#include "ui/models/gates_model.h"
+#include "ui/models/project_model.h"
+#include "ui/widgets/building_blocks.h"
+#include "ui/widgets/data_table.h"
+#include "ui/widgets/icons.h"
+
+#include <QLineEdit>
+#include <QStackedWidget>
+
+#include <algorithm>
+
+namespace lockstep {
+
+GatePage::GatePage(const PageContext& context, const QString& phase, QWidget* parent)
+    : Page(context, {}, parent),
+      phase_(phase),
+      checks_(new ChecksModel(this)),
+      chip_(new Chip(this)),
+      run_(primaryButton(tr("Run checks"), QStringLiteral("play"), this)),
+      override_(button(tr("Override with reason"), {}, this)),
+      banner_(new Banner(this)),
+      stack_(new QStackedWidget(this))
+{
+    run_->setObjectName(QStringLiteral("runGate"));
+    headStart()->addWidget(chip_);
+    headActions()->addWidget(override_);
+    headActions()->addWidget(run_);
+    build();
+    connect(run_, &QPushButton::clicked, this, [this] {
+        banner_->clear();
+        this->context().commands.judgeGate(phase_);
+    });
+    connect(override_, &QPushButton::clicked, this, [this] {
+        if (status().state == State::Overridden) {
+            this->context().commands.overrideGate(phase_, {});
+            return;
+        }
+        overrideBar_->show();
+        reason_->setFocus();
+    });
+    connect(&context.commands, &RunCommands::failed, this,
+            [this](const QString& command, const QString& sentence) {
+                if (command == QLatin1String("gate") && isVisible())
+                    banner_->showMessage(State::Failed, sentence);
+            });
+    connect(&context.gates, &QAbstractItemModel::dataChanged, this, &GatePage::refresh);
+    refresh();
+}
+
+void GatePage::build()
+{
+    // Closed: padlock and the sentence that says what opens it.
+    auto* closed = new QWidget(this);
+    auto* closedColumn = new QVBoxLayout(closed);
+    closedColumn->setContentsMargins(20, 0, 20, 80);
+    auto* lock = new QLabel(closed);
+    lock->setPixmap(icon(QStringLiteral("closed"), Tone::Hint).pixmap(40, 40));
+    closedTitle_ = label("finding", {}, closed);
+    closedText_ = label("secondary", {}, closed);
+    closedColumn->addStretch(2);
+    closedColumn->addWidget(lock, 0, Qt::AlignHCenter);
+    closedColumn->addSpacing(8);
+    closedColumn->addWidget(closedTitle_, 0, Qt::AlignHCenter);
+    closedColumn->addWidget(closedText_, 0, Qt::AlignHCenter);
+    closedColumn->addStretch(3);
+    stack_->addWidget(closed);
+
+    auto* open = new QWidget(this);
+    auto* column = new QVBoxLayout(open);
+    column->setContentsMargins(20, 16, 16, 16);
+    column->setSpacing(12);
+    overrideBar_ = new QFrame(open);
+    overrideBar_->setObjectName(QStringLiteral("banner"));
+    overrideBar_->setProperty("tone", "amber");
+    auto* bar = new QHBoxLayout(overrideBar_);
+    bar->setContentsMargins(12, 8, 12, 8);
+    reason_ = new QLineEdit(overrideBar_);
+    reason_->setPlaceholderText(
+        tr("Why may the migration go on although the gate does not pass? Stays visible in the report."));
+    applyOverride_ = button(tr("Override"), QStringLiteral("overridden"), overrideBar_);
+    applyOverride_->setEnabled(false);
+    auto* cancel = button(tr("Cancel"), {}, overrideBar_);
+    bar->addWidget(reason_, 1);
+    bar->addWidget(applyOverride_);
+    bar->addWidget(cancel);
+    overrideBar_->hide();
+    column->addWidget(banner_);
+    column->addWidget(overrideBar_);
+
+    auto* row = new QHBoxLayout;
+    row->setSpacing(16);
+    checksPane_ = new Pane(tr("Checks"), open);
+    count_ = label("note", {}, checksPane_);
+    checksPane_->head()->addWidget(count_);
+    emptyText_ = wrappedLabel("secondary", {}, checksPane_);
+    emptyText_->setContentsMargins(12, 12, 12, 12);
+    table_ = new DataTable(checksPane_, 29);
+    table_->setAccessibleName(tr("Checks"));
+    table_->setModel(checks_);
+    table_->setColumnPlan(ChecksModel::Check, {ChecksModel::Where});
+    checksPane_->addWidget(emptyText_);
+    checksPane_->addWidget(table_, 1);
+    row->addWidget(checksPane_, 1);
+
+    detail_ = new Pane(tr("Check"), open);
+    detail_->setFixedWidth(340);
+    auto* words = new QVBoxLayout;
+    words->setContentsMargins(12, 12, 12, 12);
+    words->setSpacing(8);
+    detailSentence_ = wrappedLabel("body", {}, detail_);
+    detailWhere_ = wrappedLabel("note", {}, detail_);
+    fixTitle_ = label("section", tr("Fix"), detail_);
+    fix_ = new CodeBlock(detail_);
+    words->addWidget(detailSentence_);
+    words->addWidget(detailWhere_);
+    words->addWidget(fixTitle_);
+    words->addWidget(fix_);
+    words->addStretch(1);
+    detail_->body()->addLayout(words);
+    row->addWidget(detail_);
+    column->addLayout(row, 1);
+    stack_->addWidget(open);
+    body()->addWidget(stack_, 1);
+
+    connect(reason_, &QLineEdit::textChanged, this,
+            [this](const QString& text) { applyOverride_->setEnabled(text.trimmed().size() >= 3); });
+    const auto apply = [this] {
+        if (!applyOverride_->isEnabled())
+            return;
+        context().commands.overrideGate(phase_, reason_->text().trimmed());
+        overrideBar_->hide();
+    };
+    connect(applyOverride_, &QPushButton::clicked, this, apply);
+    connect(reason_, &QLineEdit::returnPressed, this, apply);
+    connect(cancel, &QPushButton::clicked, this, [this] { escape(); });
+    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            [this](const QModelIndex& current) { showCheck(current.row()); });
+}
+
+const PhaseStatus& GatePage::status() const
+{
+    for (int row = 0; row < context().gates.rowCount(); ++row)
+        if (QLatin1String(context().gates.status(row).phase->id) == phase_)
+            return context().gates.status(row);
+    return context().gates.status(0);
+}
+
+void GatePage::refresh()
+{
+    const PhaseStatus& now = status();
+    const ProjectSnapshotPtr snapshot = context().project.snapshot();
+    const GateInfo* gate = snapshot->gate(phase_.toStdString());
+    const bool judged = gate && !gate->checks.empty();
+    setTitle(phaseTitle(*now.phase));
+    setSubtitle(phaseChanges(*now.phase));
+    chip_->setState(now.state, judged ? now.word + QStringLiteral(", ") + now.detail : now.word);
+    const bool writable = context().project.isOpen() && !snapshot->readOnly;
+    run_->setText(judged ? tr("Run checks again") : tr("Run checks"));
+    run_->setVisible(now.open);
+    run_->setEnabled(writable && now.state != State::Running);
+    override_->setText(now.state == State::Overridden ? tr("Take override back")
+                                                      : tr("Override with reason"));
+    override_->setVisible(now.open && judged && now.state != State::Passed);
+    override_->setEnabled(writable);
+
+    closedTitle_->setText(context().project.isOpen() ? tr("This phase is closed") : tr("No project is open"));
+    closedText_->setText(context().project.isOpen() ? now.deciding : phaseTeaches(*now.phase));
+    stack_->setCurrentIndex(now.open ? 1 : 0);
+
+    checks_->setChecks(judged ? gate->checks : std::vector<GateCheck>{});
+    count_->setText(judged ? tr("%1 hold").arg(now.checks) : QString());
+    emptyText_->setText(tr("Not judged yet. The checks run in their own process and report here; closing the "
+                           "window stops nothing."));
+    emptyText_->setVisible(!judged);
+    table_->setVisible(judged);
+    detail_->setVisible(judged);
+    if (now.state == State::Overridden)
+        banner_->showMessage(State::Overridden, tr("Overridden: %1").arg(qs(gate->overrideReason)),
+                             tr("%1. The override stays visible in the report.").arg(now.detail));
+    if (judged && !table_->currentIndex().isValid()) {
+        const auto failing = std::find_if(gate->checks.begin(), gate->checks.end(),
+                                          [](const GateCheck& c) { return c.verdict != "pass"; });
+        const int row = failing == gate->checks.end() ? 0 : int(failing - gate->checks.begin());
+        table_->setCurrentIndex(checks_->index(row, 0));
+    } else if (judged) {
+        showCheck(table_->currentIndex().row());
+    }
+}
+
+void GatePage::showCheck(int row)
+{
+    if (row < 0 || row >= checks_->rowCount())
+        return;
+    const GateCheck& check = checks_->check(row);
+    detail_->setTitle(checks_->index(row, ChecksModel::Verdict).data().toString());
+    detailSentence_->setText(qs(check.sentence.empty() ? check.id : check.sentence));
+    QStringList where{tr("%1, limit %2").arg(qs(check.value), qs(check.limit))};
+    const QString place = checks_->index(row, ChecksModel::Where).data().toString();
+    if (!place.isEmpty())
+        where << place;
+    detailWhere_->setText(where.join(QStringLiteral("; ")));
+    fixTitle_->setVisible(!check.fix.empty());
+    fix_->setVisible(!check.fix.empty());
+    fix_->setCode(qs(check.fix));
+}
+
+void GatePage::open(const QString&)
+{
+    if (table_->isVisible())
+        table_->setFocus();
+}
+
+bool GatePage::escape()
+{
+    if (!overrideBar_->isVisible())
+        return false;
+    overrideBar_->hide();
+    return true;
+}
+
+} // namespace lockstep

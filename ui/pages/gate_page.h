@@ -1,0 +1,50 @@
+// A phase of the migration: the one thing it changes, its checks with number and limit, and what to do when one fails.
+// Serves every phase that has no page of its own.
+#pragma once
+
+#include "ui/pages/page.h"
+
+class QLineEdit;
+class QStackedWidget;
+
+namespace lockstep {
+
+class Banner;
+class ChecksModel;
+class Chip;
+class CodeBlock;
+class DataTable;
+class Pane;
+struct PhaseStatus;
+
+class GatePage : public Page
+{
+    Q_OBJECT
+
+public:
+    GatePage(const PageContext& context, const QString& phase, QWidget* parent = nullptr);
+    void open(const QString& argument) override;
+    bool escape() override;
+
+private:
+    void build();
+    void refresh();
+    void showCheck(int row);
+    const PhaseStatus& status() const;
+
+    QString phase_;
+    ChecksModel* checks_;
+    Chip* chip_;
+    QPushButton *run_, *override_, *applyOverride_;
+    Banner* banner_;
+    QStackedWidget* stack_;
+    QLabel *closedTitle_, *closedText_, *emptyText_;
+    QWidget* overrideBar_;
+    QLineEdit* reason_;
+    DataTable* table_;
+    Pane *checksPane_, *detail_;
+    QLabel *count_, *detailSentence_, *detailWhere_, *fixTitle_;
+    CodeBlock* fix_;
+};
+
+} // namespace lockstep

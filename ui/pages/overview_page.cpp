@@ -1,0 +1,358 @@
+#include "ui/pages/overview_page.h"
+
+#include "ui/models/comparison_model.h"
+#include "ui/models/format.h"
+#include "ui/models/gates_model.h"
+#include "ui/models/project_model.h"
+#include "ui/models/run_config_diff_model.h"
+#include "ui/models/runs_filter_model.h"
+#include "ui/models/runs_model.h"
+#include "ui/pages/next_action_box.h"
+#include "ui/pages/overview_plots.h"
+#include "ui/widgets/building_blocks.h"
+#include "ui/widgets/data_table.h"
+
+#include <QGridLayout>
+#include <QScrollArea>
+
+namespace lockstep {
+
+namespace {
+
+constexpr int kLastRuns = 8;
+constexpr int kChangesShown = 7;
+
+void clearLayout(QLayout* layout)
+{
+    while (QLayoutItem* item = layout->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+}
+
+} // namespace
+
+OverviewPage::OverviewPage(const PageContext& context, QWidget* parent)
+    : Page(context, tr("Overview"), parent),
+      lastRuns_(new RunsFilterModel(this)),
+      diff_(new RunConfigDiffModel(this)),
+      banner_(new Banner(this)),
+      next_(new NextActionBox(this)),
+      changes_(new Pane(tr("What changes between the runs"), this)),
+      runsPane_(new Pane(tr("Last runs"), this)),
+      changesEmpty_(wrappedLabel("secondary", {}, this)),
+      gates_(new DataTable(this)),
+      runs_(new DataTable(this)),
+      plots_(new OverviewPlots(this))
+{
+    auto* newRun = button(tr("New run"), QStringLiteral("plus"), this);
+    newRun->setToolTip(tr("New run (F5)"));
+    headActions()->addWidget(newRun);
+
+    gates_->setModel(&context.gates);
+    gates_->setColumnPlan(GatesModel::Deciding, {GatesModel::Finished, GatesModel::Limit});
+    gates_->setFixedRows(6);
+    gates_->setAccessibleName(tr("Gates"));
+    auto* gatesPane = new Pane(tr("Gates"), this);
+    gatesPane->addWidget(gates_);
+    gatesPane->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+
+    lastRuns_->setSourceModel(&context.runs);
+    lastRuns_->setLimit(kLastRuns);
+    runs_->setModel(lastRuns_);
+    runs_->setFixedRows(kLastRuns);
+    runs_->setAccessibleName(tr("Last runs"));
+    for (const int column : {RunsModel::Mark, RunsModel::Backend, RunsModel::Config})
+        runs_->hideColumn(column);
+    runs_->setColumnPlan(RunsModel::Against, {RunsModel::Mark, RunsModel::Backend, RunsModel::Config,
+                                              RunsModel::Time, RunsModel::Started});
+    allRuns_ = linkButton({}, this);
+    runsPane_->head()->addWidget(allRuns_);
+    runsPane_->addWidget(runs_);
+    runsPane_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+
+    changeRows_ = new QWidget(changes_);
+    auto* changeGrid = new QGridLayout(changeRows_);
+    changeGrid->setContentsMargins(12, 4, 12, 4);
+    changeGrid->setHorizontalSpacing(12);
+    changeGrid->setVerticalSpacing(0);
+    changeGrid->setColumnStretch(0, 1);
+    allChanges_ = linkButton({}, changes_);
+    changesEmpty_->setContentsMargins(12, 10, 12, 10);
+    changes_->addWidget(changeRows_);
+    changes_->addWidget(changesEmpty_);
+    auto* foot = new QHBoxLayout;
+    foot->setContentsMargins(8, 0, 8, 4);
+    foot->addWidget(allChanges_);
+    foot->addStretch(1);
+    changes_->body()->addLayout(foot);
+    changes_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+
+    auto* body = new QWidget(this);
+    body->setObjectName(QStringLiteral("scrollBody"));
+    auto* column = new QVBoxLayout(body);
+    column->setContentsMargins(20, 16, 16, 16);
+    column->setSpacing(14);
+    column->addWidget(banner_);
+    column->addWidget(next_);
+    auto* middle = new QHBoxLayout;
+    middle->setSpacing(14);
+    auto* left = new QVBoxLayout;
+    left->setSpacing(14);
+    left->addWidget(gatesPane);
+    left->addWidget(runsPane_);
+    left->addStretch(1);
+    auto* right = new QVBoxLayout;
+    right->setSpacing(14);
+    right->addWidget(changes_);
+    notes_ = new QVBoxLayout;
+    notes_->setSpacing(14);
+    right->addLayout(notes_);
+    right->addStretch(1);
+    auto* rightBox = new QWidget(body);
+    rightBox->setFixedWidth(332);
+    right->setContentsMargins(0, 0, 0, 0);
+    rightBox->setLayout(right);
+    middle->addLayout(left, 1);
+    middle->addWidget(rightBox);
+    column->addLayout(middle);
+    column->addWidget(plots_, 1);
+    auto* scroll = new QScrollArea(this);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setWidget(body);
+    this->body()->addWidget(scroll, 1);
+
+    connect(newRun, &QPushButton::clicked, this,
+            [this] { Q_EMIT openRequested(QStringLiteral("runs"), QStringLiteral("new")); });
+    connect(next_, &NextActionBox::chosen, this, &OverviewPage::follow);
+    connect(next_, &NextActionBox::cancelRequested, &context.commands, &RunCommands::cancelPending);
+    connect(allRuns_, &QPushButton::clicked, this,
+            [this] { Q_EMIT openRequested(QStringLiteral("runs"), {}); });
+    connect(allChanges_, &QPushButton::clicked, this, [this] {
+        this->context().selection.setRuns(pairA_, pairB_);
+        Q_EMIT openRequested(QStringLiteral("runs"), {});
+    });
+    connect(plots_, &OverviewPlots::openCurves, this, [this] {
+        this->context().selection.setRuns(pairA_, pairB_);
+        Q_EMIT openRequested(QStringLiteral("curves"), {});
+    });
+    connect(runs_, &DataTable::activatedId, this, [this](const QString& id) {
+        Q_EMIT openRequested(QStringLiteral("curves"), QStringLiteral("run:") + id);
+    });
+    connect(gates_, &DataTable::activatedId, this,
+            [this](const QString& id) { Q_EMIT openRequested(id, {}); });
+    connect(&context.project, &ProjectModel::changed, this, &OverviewPage::refresh);
+    connect(&context.comparisons, &ComparisonModel::verdictsChanged, this, &OverviewPage::refresh);
+    connect(&context.project, &ProjectModel::problem, this, [this](const QString& sentence) {
+        if (sentence.isEmpty())
+            banner_->clear();
+        else
+            banner_->showMessage(State::Failed, sentence);
+    });
+    connect(&context.commands, &RunCommands::pendingChanged, this,
+            [this](int pending) { next_->setPending(pending > 0); });
+    connect(&context.commands, &RunCommands::failed, this,
+            [this](const QString& command, const QString& sentence) {
+                if (command == QLatin1String("run") || command == QLatin1String("stop"))
+                    banner_->showMessage(State::Failed, sentence);
+            });
+    connect(&context.commands, &RunCommands::runStarted, banner_, &Banner::clear);
+    refresh();
+}
+
+bool OverviewPage::busy() const
+{
+    return plots_->busy();
+}
+
+void OverviewPage::open(const QString&)
+{
+    refresh();
+}
+
+void OverviewPage::refresh()
+{
+    const ProjectSnapshotPtr snapshot = context().project.snapshot();
+    if (!context().project.isOpen())
+        return;
+    next_->setAction(nextAction(*snapshot, context().comparisons.verdicts()));
+    allRuns_->setText(tr("%n run(s)", nullptr, int(snapshot->runs.size())));
+    runsPane_->setVisible(!snapshot->runs.empty());
+
+    // The newest run that has something to be compared with.
+    pairA_.clear();
+    pairB_.clear();
+    for (const RunEntry& run : snapshot->runs) {
+        if (run.config.mode == "single" || run.info.lastStep < 0)
+            continue;
+        pairB_ = run.id();
+        pairA_ = referenceRun(*snapshot, run);
+        break;
+    }
+    if (pairB_.isEmpty() && !snapshot->runs.empty())
+        pairA_ = snapshot->runs.front().id();
+    plots_->setVisible(!snapshot->runs.empty());
+    plots_->setRuns(snapshot, pairA_, pairB_);
+    updateChanges();
+    updateNotes();
+
+    int ranks = 1;
+    for (const RunEntry& run : snapshot->runs)
+        ranks = std::max(ranks, run.config.world);
+    const QString workload = qs(!snapshot->runs.empty()           ? snapshot->runs.front().config.workload
+                                : snapshot->info.workload.empty() ? "toy-mlp"
+                                                                  : snapshot->info.workload);
+    setSubtitle(snapshot->readOnly ? tr("%1, read-only: nothing can be started here").arg(workload)
+                : ranks > 1        ? tr("%1 from 1 process to %2 ranks").arg(workload).arg(ranks)
+                                   : workload);
+}
+
+void OverviewPage::updateChanges()
+{
+    const ProjectSnapshotPtr snapshot = context().project.snapshot();
+    const RunEntry* a = snapshot->run(pairA_);
+    const RunEntry* b = snapshot->run(pairB_);
+    const bool both = a && b && a->configReadable && b->configReadable;
+    changesEmpty_->setText(tr("Shown once there is a single-process run and a distributed one."));
+    changesEmpty_->setVisible(!both);
+    changeRows_->setVisible(both);
+    allChanges_->setVisible(both);
+    changes_->setTitle(both ? tr("What changes from %1 to %2").arg(a->name(), b->name())
+                            : tr("What changes between the runs"));
+    diff_->setRuns(both ? std::optional(a->config) : std::nullopt,
+                   both ? std::optional(b->config) : std::nullopt, a ? a->name() : QString(),
+                   b ? b->name() : QString());
+    auto* grid = static_cast<QGridLayout*>(changeRows_->layout());
+    clearLayout(grid);
+    if (!both)
+        return;
+    int row = 0;
+    for (int group = 0; group < diff_->rowCount() && row < kChangesShown; ++group) {
+        const QModelIndex parent = diff_->index(group, 0);
+        for (int i = 0; i < diff_->rowCount(parent) && row < kChangesShown; ++i) {
+            const auto cell = [&](int column) { return diff_->index(i, column, parent).data().toString(); };
+            const bool maths = diff_->index(i, 0, parent).data(TintRole).toBool();
+            auto* key = label(maths ? "error" : "body", cell(RunConfigDiffModel::Key), changeRows_);
+            auto* from = label("secondary", cell(RunConfigDiffModel::ValueA), changeRows_);
+            auto* to = label(maths ? "error" : "body", cell(RunConfigDiffModel::ValueB), changeRows_);
+            from->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+            to->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+            for (QLabel* one : {key, from, to})
+                one->setFixedHeight(24);
+            grid->addWidget(key, row, 0);
+            grid->addWidget(from, row, 1);
+            grid->addWidget(to, row, 2);
+            ++row;
+        }
+    }
+    allChanges_->setText(tr("%1 of %2 keys differ").arg(diff_->differing()).arg(diff_->keys()));
+}
+
+// Overrides and findings stay visible to the end.
+void OverviewPage::updateNotes()
+{
+    const ProjectSnapshotPtr snapshot = context().project.snapshot();
+    struct Note {
+        State state;
+        QString chip, headline, text, page;
+    };
+    std::vector<Note> notes;
+    for (const GateInfo& gate : snapshot->gates) {
+        if (gate.overrideReason.empty())
+            continue;
+        for (const PhaseInfo& phase : allPhases())
+            if (gate.phase == phase.id)
+                notes.push_back({State::Overridden,
+                                 tr("override, %1").arg(formatClock(gate.overriddenUnixMs)),
+                                 tr("%1 was overridden").arg(phaseTitle(phase)), qs(gate.overrideReason),
+                                 qs(gate.phase)});
+    }
+    for (const FindingRow& finding : snapshot->findings) {
+        if (notes.size() >= 4)
+            break;
+        QStringList where{qs(finding.runB)};
+        if (finding.step >= 0)
+            where << tr("step %1").arg(finding.step);
+        if (finding.rank >= 0)
+            where << tr("rank %1").arg(finding.rank);
+        where << qs(finding.confidence);
+        notes.push_back({State::Diverged, tr("finding"), qs(finding.sentence),
+                         where.join(QStringLiteral(", ")), QStringLiteral("curves")});
+    }
+    QString shown;
+    for (const Note& note : notes)
+        shown += note.chip + note.headline + note.text + QLatin1Char('\n');
+    if (shown == shownNotes_)
+        return;
+    shownNotes_ = shown;
+    clearLayout(notes_);
+    for (const Note& note : notes) {
+        auto* box = new QFrame(this);
+        box->setObjectName(QStringLiteral("pane"));
+        auto* column = new QVBoxLayout(box);
+        column->setContentsMargins(12, 10, 12, 10);
+        column->setSpacing(5);
+        auto* chip = new Chip(box);
+        chip->setState(note.state, note.chip);
+        auto* headline = wrappedLabel("paneTitle", note.headline, box);
+        auto* text = wrappedLabel("note", note.text, box);
+        auto* link = linkButton(tr("Open"), box);
+        column->addWidget(chip);
+        column->addWidget(headline);
+        column->addWidget(text);
+        column->addWidget(link, 0, Qt::AlignLeft);
+        connect(link, &QPushButton::clicked, this,
+                [this, page = note.page] { Q_EMIT openRequested(page, {}); });
+        notes_->addWidget(box);
+    }
+}
+
+void OverviewPage::follow(const NextAction::Button& button)
+{
+    const ProjectSnapshotPtr snapshot = context().project.snapshot();
+    const RunEntry* run = snapshot->run(button.target);
+    using Command = NextAction::Command;
+    switch (button.command) {
+    case Command::None:
+        return;
+    case Command::NewRun:
+        Q_EMIT openRequested(QStringLiteral("runs"), QStringLiteral("new:") + button.mode);
+        return;
+    case Command::StartPair:
+        for (const char* mode : {"single", "ddp"})
+            context().commands.startRun(starterConfig(snapshot->info.workload, mode));
+        return;
+    case Command::StartRun: {
+        RunConfig config =
+            run ? run->config : starterConfig(snapshot->info.workload, button.mode.toStdString());
+        const int world = std::max({config.world, config.alignWorld, 2});
+        config.name.clear();
+        config.faults.clear();
+        config.mode = button.mode.toStdString();
+        config.world = config.mode == "single" ? 1 : world;
+        config.alignWorld = config.mode == "single" ? world : 1;
+        context().commands.startRun(config);
+        return;
+    }
+    case Command::StopRun:
+        context().commands.stopRun(button.target);
+        return;
+    case Command::Rerun:
+        if (run)
+            context().commands.startRun(run->config);
+        return;
+    case Command::OpenCurves:
+        Q_EMIT openRequested(QStringLiteral("curves"), QStringLiteral("run:") + button.target);
+        return;
+    case Command::OpenRuns:
+        Q_EMIT openRequested(QStringLiteral("runs"), QStringLiteral("run:") + button.target);
+        return;
+    case Command::OpenPhase:
+        Q_EMIT openRequested(button.target, {});
+        return;
+    }
+}
+
+} // namespace lockstep

@@ -1,0 +1,50 @@
+// Overview: what now, the gates with their deciding numbers, the last runs, what changes from one rank to many.
+#pragma once
+
+#include "ui/models/next_action.h"
+#include "ui/pages/page.h"
+
+class QLabel;
+class QVBoxLayout;
+
+namespace lockstep {
+
+class Banner;
+class DataTable;
+class NextActionBox;
+class OverviewPlots;
+class Pane;
+class RunConfigDiffModel;
+class RunsFilterModel;
+
+class OverviewPage : public Page
+{
+    Q_OBJECT
+
+public:
+    explicit OverviewPage(const PageContext& context, QWidget* parent = nullptr);
+    void open(const QString& argument) override;
+    bool busy() const override;
+
+private:
+    void refresh();
+    void updateChanges();
+    void updateNotes();
+    void follow(const NextAction::Button& button);
+
+    RunsFilterModel* lastRuns_;
+    RunConfigDiffModel* diff_;
+    Banner* banner_;
+    NextActionBox* next_;
+    Pane *changes_, *runsPane_;
+    QWidget* changeRows_;
+    QLabel* changesEmpty_;
+    QPushButton *allChanges_, *allRuns_;
+    DataTable *gates_, *runs_;
+    QVBoxLayout* notes_;
+    OverviewPlots* plots_;
+    QString pairA_, pairB_;
+    QString shownNotes_;
+};
+
+} // namespace lockstep

@@ -1,0 +1,357 @@
+#include "ui/pages/runs_page.h"
+
+#include "ui/models/format.h"
+#include "ui/models/next_action.h"
+#include "ui/models/project_model.h"
+#include "ui/models/run_config_diff_model.h"
+#include "ui/models/runs_filter_model.h"
+#include "ui/models/runs_model.h"
+#include "ui/pages/new_run_panel.h"
+#include "ui/pages/run_removal.h"
+#include "ui/widgets/building_blocks.h"
+#include "ui/widgets/cell_delegate.h"
+#include "ui/widgets/data_table.h"
+#include "ui/widgets/icons.h"
+#include "ui/widgets/theme.h"
+
+#include <QCheckBox>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QSplitter>
+#include <QTreeView>
+#include <QUndoStack>
+
+namespace lockstep {
+
+RunsPage::RunsPage(const PageContext& context, QWidget* parent)
+    : Page(context, tr("Runs"), parent),
+      filter_(new RunsFilterModel(this)),
+      diff_(new RunConfigDiffModel(this)),
+      rows_(new QSplitter(Qt::Vertical, this)),
+      columns_(new QSplitter(Qt::Horizontal, this)),
+      form_(new NewRunPanel(context.commands, this)),
+      banner_(new Banner(this))
+{
+    auto* newRun = button(tr("New run"), QStringLiteral("plus"), this);
+    newRun->setToolTip(tr("New run (F5)"));
+    newRun->setObjectName(QStringLiteral("newRun"));
+    compare_ = primaryButton(tr("Compare A and B"), QStringLiteral("curves"), this);
+    headActions()->addWidget(newRun);
+    headActions()->addWidget(compare_);
+
+    filter_->setSourceModel(&context.runs);
+    rows_->addWidget(makeTable());
+    rows_->addWidget(makeDiff());
+    rows_->setStretchFactor(0, 3);
+    rows_->setStretchFactor(1, 2);
+    rows_->setChildrenCollapsible(false);
+    columns_->addWidget(rows_);
+    columns_->addWidget(form_);
+    columns_->setStretchFactor(0, 1);
+    columns_->setStretchFactor(1, 0);
+    columns_->setChildrenCollapsible(false);
+    form_->hide();
+    body()->addWidget(columns_, 1);
+
+    connect(newRun, &QPushButton::clicked, this, [this] { open(QStringLiteral("new")); });
+    connect(compare_, &QPushButton::clicked, this,
+            [this] { Q_EMIT openRequested(QStringLiteral("curves"), {}); });
+    connect(form_, &NewRunPanel::closeRequested, this, [this] { escape(); });
+    connect(&context.project, &ProjectModel::changed, this, [this] {
+        updateActions();
+        updateDiff();
+    });
+    connect(&context.selection, &RunSelection::runsChanged, this, [this] {
+        updateActions();
+        updateDiff();
+    });
+    connect(&context.commands, &RunCommands::failed, this,
+            [this](const QString& command, const QString& sentence) {
+                if (command != QLatin1String("gate") && command != QLatin1String("init"))
+                    banner_->showMessage(State::Failed, sentence);
+            });
+    connect(&context.commands, &RunCommands::runStarted, this, [this](const QString& id) {
+        banner_->clear();
+        table_->selectId(id);
+    });
+    updateActions();
+    updateDiff();
+}
+
+QWidget* RunsPage::makeTable()
+{
+    auto* box = new QWidget(this);
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+
+    auto* bar = new QHBoxLayout;
+    bar->setContentsMargins(20, 6, 16, 6);
+    bar->setSpacing(8);
+    filterEdit_ = new QLineEdit(box);
+    filterEdit_->setPlaceholderText(QStringLiteral("mode:ddp world:2 state:diverged"));
+    filterEdit_->setAccessibleName(tr("Filter runs"));
+    filterEdit_->addAction(icon(QStringLiteral("filter"), Tone::Hint), QLineEdit::LeadingPosition);
+    filterEdit_->setClearButtonEnabled(true);
+    filterEdit_->setFixedWidth(300);
+    stop_ = button(tr("Stop"), QStringLiteral("stop"), box);
+    stop_->setObjectName(QStringLiteral("stopRun"));
+    stop_->setToolTip(tr("Finish the step, save a checkpoint, end"));
+    rerun_ = button(tr("Run again"), QStringLiteral("rerun"), box);
+    rerun_->setObjectName(QStringLiteral("rerun"));
+    remove_ = button(tr("Delete"), QStringLiteral("trash"), box);
+    remove_->setToolTip(tr("Delete (Del); Ctrl+Z takes it back"));
+    bar->addWidget(filterEdit_);
+    bar->addWidget(stop_);
+    bar->addWidget(rerun_);
+    bar->addWidget(remove_);
+    bar->addStretch(1);
+    auto* keys = new ElidedLabel("hint", box, Qt::ElideRight);
+    keys->setFullText(tr("Space marks A, Shift+Space marks B, Enter opens, Del deletes with undo"));
+    keys->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+    bar->addWidget(keys);
+    column->addLayout(bar);
+    column->addWidget(banner_);
+    column->addWidget(horizontalLine(box));
+
+    table_ = new DataTable(box);
+    table_->setObjectName(QStringLiteral("runsTable"));
+    table_->setAccessibleName(tr("Runs"));
+    table_->setModel(filter_);
+    table_->setColumnPlan(RunsModel::Against,
+                          {RunsModel::Config, RunsModel::Backend, RunsModel::Time, RunsModel::Started});
+    table_->setSortingEnabled(false);
+    table_->installEventFilter(this);
+    column->addWidget(table_, 1);
+
+    connect(filterEdit_, &QLineEdit::textChanged, filter_, &RunsFilterModel::setFilterText);
+    connect(table_, &DataTable::currentIdChanged, this, &RunsPage::updateActions);
+    connect(table_, &DataTable::activatedId, this, [this](const QString& id) {
+        Q_EMIT openRequested(QStringLiteral("curves"), QStringLiteral("run:") + id);
+    });
+    // A click on a head sorts by it; the third click goes back to newest first.
+    connect(table_->horizontalHeader(), &QHeaderView::sectionClicked, this, [this](int section) {
+        QHeaderView* head = table_->horizontalHeader();
+        const bool same = head->isSortIndicatorShown() && head->sortIndicatorSection() == section;
+        if (same && head->sortIndicatorOrder() == Qt::DescendingOrder) {
+            head->setSortIndicatorShown(false);
+            filter_->sort(-1);
+            return;
+        }
+        const Qt::SortOrder order = same ? Qt::DescendingOrder : Qt::AscendingOrder;
+        head->setSortIndicatorShown(true);
+        head->setSortIndicator(section, order);
+        filter_->sort(section, order);
+    });
+    connect(stop_, &QPushButton::clicked, this, [this] { context().commands.stopRun(currentRun()); });
+    connect(rerun_, &QPushButton::clicked, this, [this] {
+        if (const RunEntry* run = context().project.snapshot()->run(currentRun()))
+            context().commands.startRun(run->config);
+    });
+    connect(remove_, &QPushButton::clicked, this, &RunsPage::removeCurrent);
+    return box;
+}
+
+QWidget* RunsPage::makeDiff()
+{
+    auto* box = new QWidget(this);
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    auto* bar = new QHBoxLayout;
+    bar->setContentsMargins(20, 5, 16, 5);
+    bar->setSpacing(12);
+    diffTitle_ = label("secondary", {}, box);
+    diffSummary_ = label("note", {}, box);
+    auto* only = new QCheckBox(tr("differing only"), box);
+    only->setChecked(true);
+    copy_ = button(tr("Copy as Markdown"), QStringLiteral("copy"), box);
+    copy_->setProperty("small", true);
+    bar->addWidget(label("paneTitle", tr("Config diff"), box));
+    bar->addWidget(diffTitle_);
+    bar->addStretch(1);
+    bar->addWidget(diffSummary_);
+    bar->addWidget(only);
+    bar->addWidget(copy_);
+    column->addLayout(bar);
+    column->addWidget(horizontalLine(box));
+
+    diffView_ = new QTreeView(box);
+    diffView_->setAccessibleName(tr("Differing configuration keys"));
+    diffView_->setModel(diff_);
+    diffView_->setItemDelegate(new CellDelegate(26, diffView_));
+    diffView_->setFrameShape(QFrame::NoFrame);
+    diffView_->setUniformRowHeights(true);
+    diffView_->setIndentation(16);
+    diffView_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    diffView_->header()->setFont(theme::font(12, true));
+    diffView_->header()->setFixedHeight(24);
+    diffView_->header()->setStretchLastSection(true);
+    diffView_->header()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    column->addWidget(diffView_, 1);
+    connect(diff_, &QAbstractItemModel::modelReset, this, [this] {
+        diffView_->expandAll();
+        for (int group = 0; group < diff_->rowCount(); ++group)
+            diffView_->setFirstColumnSpanned(group, {}, true);
+    });
+    connect(only, &QCheckBox::toggled, diff_, &RunConfigDiffModel::setDifferingOnly);
+    connect(copy_, &QPushButton::clicked, this,
+            [this] { QGuiApplication::clipboard()->setText(diff_->markdown()); });
+    return box;
+}
+
+QString RunsPage::currentRun() const
+{
+    return table_->currentId();
+}
+
+void RunsPage::updateActions()
+{
+    const ProjectSnapshotPtr snapshot = context().project.snapshot();
+    const RunEntry* run = snapshot->run(currentRun());
+    const bool writable = context().project.isOpen() && !snapshot->readOnly;
+    stop_->setEnabled(run && run->running());
+    rerun_->setEnabled(run && run->configReadable && writable);
+    remove_->setEnabled(run && !run->running() && writable);
+    compare_->setEnabled(!context().selection.runA().isEmpty() && !context().selection.runB().isEmpty());
+    const int marked =
+        int(!context().selection.runA().isEmpty()) + int(!context().selection.runB().isEmpty());
+    QString text = tr("%n run(s)", nullptr, int(snapshot->runs.size()));
+    if (marked > 0)
+        text += QStringLiteral(", ") + tr("%n marked", nullptr, marked);
+    setSubtitle(text);
+}
+
+void RunsPage::updateDiff()
+{
+    const ProjectSnapshotPtr snapshot = context().project.snapshot();
+    const RunEntry* a = snapshot->run(context().selection.runA());
+    const RunEntry* b = snapshot->run(context().selection.runB());
+    const bool both = a && b && a->configReadable && b->configReadable;
+    if (!both) {
+        diff_->setRuns({}, {}, a ? a->name() : QString(), b ? b->name() : QString());
+        diffTitle_->setText(tr("Mark two runs: Space for A, Shift+Space for B."));
+    } else {
+        const QString title = tr("A %1 against B %2").arg(a->name(), b->name());
+        if (title != diffTitle_->text() || diff_->keys() == 0)
+            diff_->setRuns(a->config, b->config, a->name(), b->name());
+        diffTitle_->setText(title);
+        const int width = diffView_->viewport()->width();
+        diffView_->setColumnWidth(RunConfigDiffModel::Key, std::max(190, width / 6));
+        diffView_->setColumnWidth(RunConfigDiffModel::ValueA, std::max(130, width / 8));
+        diffView_->setColumnWidth(RunConfigDiffModel::ValueB, std::max(130, width / 8));
+        diffView_->setColumnWidth(RunConfigDiffModel::Effect, 160);
+    }
+    diffSummary_->setText(diff_->summary());
+    copy_->setEnabled(both);
+}
+
+void RunsPage::mark(bool asB)
+{
+    RunSelection& selection = context().selection;
+    const QString run = currentRun();
+    if (run.isEmpty())
+        return;
+    if (asB)
+        selection.setRuns(selection.runA() == run ? QString() : selection.runA(), run);
+    else
+        selection.setRuns(run, selection.runB());
+    Q_EMIT statusTextChanged(diffTitle_->text());
+}
+
+void RunsPage::removeCurrent()
+{
+    const RunEntry* run = context().project.snapshot()->run(currentRun());
+    if (run && remove_->isEnabled())
+        context().undo.push(new RunRemoval(context().commands, run->id(), run->name()));
+}
+
+void RunsPage::showForm(const RunConfig& config)
+{
+    form_->setConfig(config);
+    form_->show();
+    columns_->setSizes({width() - 348, 348});
+    form_->focusFirst();
+}
+
+void RunsPage::open(const QString& argument)
+{
+    if (argument.startsWith(QLatin1String("new"))) {
+        const ProjectSnapshotPtr snapshot = context().project.snapshot();
+        const QString mode = argument.section(QLatin1Char(':'), 1);
+        // The newest run is the best guess for the next one.
+        RunConfig config = snapshot->runs.empty() ? starterConfig(snapshot->info.workload, "single")
+                                                  : snapshot->runs.front().config;
+        if (!mode.isEmpty() && qs(config.mode) != mode) {
+            const int world = config.mode == "single" ? std::max(config.alignWorld, 2) : config.world;
+            config.mode = mode.toStdString();
+            config.world = config.mode == "single" ? 1 : world;
+            config.alignWorld = config.mode == "single" ? world : 1;
+        }
+        config.name.clear();
+        showForm(config);
+    } else if (argument.startsWith(QLatin1String("run:"))) {
+        table_->selectId(argument.mid(4));
+        table_->setFocus();
+    } else if (!table_->currentIndex().isValid() && filter_->rowCount() > 0) {
+        table_->setCurrentIndex(filter_->index(0, RunsModel::StateColumn));
+        table_->setFocus();
+    }
+}
+
+bool RunsPage::escape()
+{
+    if (form_->isVisible()) {
+        form_->hide();
+        table_->setFocus();
+        return true;
+    }
+    if (!filterEdit_->text().isEmpty()) {
+        filterEdit_->clear();
+        return true;
+    }
+    return false;
+}
+
+void RunsPage::togglePanel()
+{
+    if (!escape())
+        open(QStringLiteral("new"));
+}
+
+QJsonObject RunsPage::saveState() const
+{
+    return {{QStringLiteral("filter"), filterEdit_->text()},
+            {QStringLiteral("current"), currentRun()},
+            {QStringLiteral("rows"), QString::fromLatin1(rows_->saveState().toBase64())}};
+}
+
+void RunsPage::restoreState(const QJsonObject& state)
+{
+    filterEdit_->setText(state.value(QStringLiteral("filter")).toString());
+    table_->selectId(state.value(QStringLiteral("current")).toString());
+    const QByteArray rows = QByteArray::fromBase64(state.value(QStringLiteral("rows")).toString().toLatin1());
+    if (!rows.isEmpty())
+        rows_->restoreState(rows);
+}
+
+bool RunsPage::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == table_ && event->type() == QEvent::KeyPress) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        if (key->key() == Qt::Key_Space) {
+            mark(key->modifiers().testFlag(Qt::ShiftModifier));
+            return true;
+        }
+        if (key->key() == Qt::Key_Delete) {
+            removeCurrent();
+            return true;
+        }
+    }
+    return Page::eventFilter(watched, event);
+}
+
+} // namespace lockstep

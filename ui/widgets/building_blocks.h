@@ -1,0 +1,130 @@
+// Small widgets that every page is made of: labels by role, buttons, panes with a head, chips, banners, lines, code blocks.
+#pragma once
+
+#include "ui/models/roles.h"
+
+#include <QFrame>
+#include <QLabel>
+#include <QPushButton>
+#include <QToolButton>
+
+#include <functional>
+
+class QHBoxLayout;
+class QVBoxLayout;
+
+namespace lockstep {
+
+// role: "title", "finding", "paneTitle", "section", "note", "hint", "secondary", "error", "code" (see lockstep.qss).
+QLabel* label(const char* role, const QString& text = {}, QWidget* parent = nullptr);
+QLabel* wrappedLabel(const char* role, const QString& text = {}, QWidget* parent = nullptr);
+
+QPushButton* button(const QString& text, const QString& iconName = {}, QWidget* parent = nullptr);
+QPushButton* primaryButton(const QString& text, const QString& iconName = {}, QWidget* parent = nullptr);
+QPushButton* linkButton(const QString& text, QWidget* parent = nullptr);
+
+QFrame* horizontalLine(QWidget* parent = nullptr);
+QFrame* verticalLine(QWidget* parent = nullptr);
+
+// Adjacent buttons of which one is checked, like "mean | spread | all".
+QWidget* segmentedButtons(const QStringList& texts, int checked, const std::function<void(int)>& chosen,
+                          QWidget* parent = nullptr);
+
+// Text that is cut in the middle when it does not fit and whole in the tooltip.
+class ElidedLabel : public QLabel
+{
+    Q_OBJECT
+
+public:
+    explicit ElidedLabel(const char* role, QWidget* parent = nullptr,
+                         Qt::TextElideMode mode = Qt::ElideMiddle);
+    void setFullText(const QString& text);
+    QString fullText() const { return text_; }
+    QSize minimumSizeHint() const override;
+    QSize sizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    QString text_;
+    Qt::TextElideMode mode_;
+};
+
+// A bordered box with a head line: title left, whatever the page adds right, content below.
+class Pane : public QFrame
+{
+    Q_OBJECT
+
+public:
+    explicit Pane(const QString& title, QWidget* parent = nullptr);
+    void setTitle(const QString& title);
+    QHBoxLayout* head() const { return head_; }
+    QVBoxLayout* body() const { return body_; }
+    void addWidget(QWidget* widget, int stretch = 0);
+
+private:
+    QLabel* title_;
+    QHBoxLayout* head_;
+    QVBoxLayout* body_;
+};
+
+// State shape and a word in a small frame.
+class Chip : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit Chip(QWidget* parent = nullptr);
+    void setState(State state, const QString& text);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override { return sizeHint(); }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    State state_ = State::None;
+    QString text_;
+};
+
+// Verdict or error at its place: shape, one sentence in 16/600, one of explanation, an optional button. Stays until the
+// cause is gone.
+class Banner : public QFrame
+{
+    Q_OBJECT
+
+public:
+    explicit Banner(QWidget* parent = nullptr);
+    void showMessage(State state, const QString& headline, const QString& explanation = {},
+                     const QString& buttonText = {});
+    void clear();
+    QString headline() const;
+
+Q_SIGNALS:
+    void buttonClicked();
+    void dismissed();
+
+private:
+    QLabel* shape_;
+    QLabel* headline_;
+    QLabel* explanation_;
+    QPushButton* button_;
+    QToolButton* close_;
+    State state_ = State::None;
+};
+
+// Code to copy: monospace text with a copy button beside it.
+class CodeBlock : public QFrame
+{
+    Q_OBJECT
+
+public:
+    explicit CodeBlock(QWidget* parent = nullptr);
+    void setCode(const QString& code);
+
+private:
+    QLabel* code_;
+};
+
+} // namespace lockstep

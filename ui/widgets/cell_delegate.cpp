@@ -1,0 +1,90 @@
+#include "ui/widgets/cell_delegate.h"
+
+#include "ui/widgets/icons.h"
+#include "ui/widgets/theme.h"
+
+#include <QPainter>
+
+namespace lockstep {
+
+namespace {
+
+constexpr int kPadding = 8;
+constexpr int kShape = 13;
+constexpr int kShapeGap = 6;
+
+QFont cellFont(const QModelIndex& index)
+{
+    const bool bold = index.data(EmphasisRole).toBool();
+    return index.data(MonoRole).toBool() ? theme::monoFont(11.5) : theme::font(12.5, bold);
+}
+
+State stateOf(const QModelIndex& index)
+{
+    const QVariant state = index.data(StateRole);
+    return state.isValid() ? State(state.toInt()) : State::None;
+}
+
+} // namespace
+
+int CellDelegate::textWidth(const QModelIndex& index)
+{
+    const int shape = stateOf(index) == State::None ? 0 : kShape + kShapeGap;
+    return QFontMetrics(cellFont(index)).horizontalAdvance(index.data().toString()) + shape + 2 * kPadding +
+           2;
+}
+
+QSize CellDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const
+{
+    return {textWidth(index), rowHeight_};
+}
+
+void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
+                         const QModelIndex& index) const
+{
+    const Tokens& t = theme::tokens();
+    const bool selected = option.state & QStyle::State_Selected;
+    const bool group = index.data(GroupRole).toBool();
+    painter->save();
+    if (selected)
+        painter->fillRect(option.rect, t.tint);
+    else if (index.data(TintRole).toBool())
+        painter->fillRect(option.rect, t.redTint);
+    else if (group || (option.state & QStyle::State_MouseOver))
+        painter->fillRect(option.rect, t.alt);
+    painter->setPen(t.line2);
+    painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
+
+    QRect cell = option.rect.adjusted(kPadding, 0, -kPadding, -1);
+    const State state = stateOf(index);
+    if (state != State::None) {
+        const int top = cell.top() + (cell.height() - kShape) / 2;
+        paintState(*painter, QRectF(cell.left(), top, kShape, kShape), state);
+        cell.setLeft(cell.left() + kShape + kShapeGap);
+    }
+
+    const QVariant tone = index.data(ToneRole);
+    QColor color = tone.isValid() ? toneColor(Tone(tone.toInt())) : t.ink;
+    if (state == State::Diverged || state == State::Failed || state == State::Overridden ||
+        state == State::Passed || state == State::Running)
+        color = stateColor(state);
+    else if (state != State::None && !tone.isValid())
+        color = t.ink2;
+    painter->setPen(color);
+    painter->setFont(cellFont(index));
+    const QVariant align = index.data(Qt::TextAlignmentRole);
+    const int alignment = align.isValid() ? align.toInt() : int(Qt::AlignLeft | Qt::AlignVCenter);
+    QString text = index.data().toString();
+    if (!(alignment & Qt::AlignRight))
+        text =
+            painter->fontMetrics().elidedText(text, group ? Qt::ElideRight : Qt::ElideMiddle, cell.width());
+    painter->drawText(cell, alignment | Qt::TextSingleLine, text);
+
+    if ((option.state & QStyle::State_HasFocus) && (option.state & QStyle::State_KeyboardFocusChange)) {
+        painter->setPen(QPen(t.accent, 2));
+        painter->drawRect(option.rect.adjusted(1, 1, -2, -2));
+    }
+    painter->restore();
+}
+
+} // namespace lockstep

@@ -1,0 +1,48 @@
+// A read-only table of whole rows. Columns take the width of their content; the rest goes to one column; when the width
+// is not enough, columns are dropped by priority, never cut.
+#pragma once
+
+#include <QTableView>
+
+namespace lockstep {
+
+class DataTable : public QTableView
+{
+    Q_OBJECT
+
+public:
+    explicit DataTable(QWidget* parent = nullptr, int rowHeight = 24);
+
+    void setModel(QAbstractItemModel* model) override;
+    // `stretch`: the column that takes what is left. `dropOrder`: the first one goes first. Others always stay.
+    void setColumnPlan(int stretch, std::vector<int> dropOrder);
+    // As high as its rows (at most `rows` of them), without a scroll bar.
+    void setFixedRows(int rows);
+    QString currentId() const; // IdRole of the current row
+    void selectId(const QString& id);
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+Q_SIGNALS:
+    void currentIdChanged(const QString& id);
+    void activatedId(const QString& id); // Enter or double click
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
+
+private:
+    void layoutColumns();
+    void scheduleLayout();
+
+    int rowHeight_;
+    int stretch_ = -1;
+    int fixedRows_ = -1;
+    bool scheduled_ = false;
+    std::vector<int> dropOrder_;
+    std::vector<int> widths_; // widest content seen per column: columns do not jump while a run reports
+};
+
+} // namespace lockstep

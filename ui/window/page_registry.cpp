@@ -1,0 +1,66 @@
+#include "ui/window/page_registry.h"
+
+#include "ui/pages/checkpoints_page.h"
+#include "ui/pages/curves_page.h"
+#include "ui/pages/gate_page.h"
+#include "ui/pages/overview_page.h"
+#include "ui/pages/runs_page.h"
+
+#include <QCoreApplication>
+
+#include <array>
+
+namespace lockstep {
+
+namespace {
+
+template<typename T>
+Page* make(const PageContext& context)
+{
+    return new T(context);
+}
+
+std::function<Page*(const PageContext&)> gate(const char* phase)
+{
+    return [phase](const PageContext& context) { return new GatePage(context, QString::fromLatin1(phase)); };
+}
+
+#define TITLE(text) QT_TRANSLATE_NOOP("lockstep::Pages", text)
+
+const std::array kEntries = {
+    // id, title, icon, key, is a phase, opens without a project, factory
+    PageEntry{"preflight", TITLE("Preflight"), nullptr, 0, true, false, gate("preflight")},
+    PageEntry{"data", TITLE("1 Data & sampler"), nullptr, 1, true, false, gate("data")},
+    PageEntry{"gradients", TITLE("2 Gradients & DDP wrap"), nullptr, 2, true, false, gate("gradients")},
+    PageEntry{"precision", TITLE("3 Precision & checkpoint"), nullptr, 3, true, false, gate("precision")},
+    PageEntry{"drills", TITLE("4 Drills & escape hatch"), nullptr, 4, true, false, gate("drills")},
+    PageEntry{"report", TITLE("Report"), nullptr, 5, true, false, gate("report")},
+    PageEntry{"overview", TITLE("Overview"), "overview", 1, false, false, make<OverviewPage>},
+    PageEntry{"curves", TITLE("Curves"), "curves", 2, false, false, make<CurvesPage>},
+    PageEntry{"checkpoints", TITLE("Checkpoints"), "checkpoints", 6, false, true, make<CheckpointsPage>},
+    PageEntry{"runs", TITLE("Runs"), "runs", 7, false, false, make<RunsPage>},
+};
+
+#undef TITLE
+
+} // namespace
+
+std::span<const PageEntry> pageEntries()
+{
+    return kEntries;
+}
+
+const PageEntry* pageEntry(const QString& id)
+{
+    for (const PageEntry& entry : kEntries)
+        if (QLatin1String(entry.id) == id)
+            return &entry;
+    return nullptr;
+}
+
+QString pageTitle(const PageEntry& entry)
+{
+    return QCoreApplication::translate("lockstep::Pages", entry.title);
+}
+
+} // namespace lockstep
