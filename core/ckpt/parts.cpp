@@ -209,6 +209,10 @@ Parts findParts(const Checkpoint& checkpoint)
 {
     Parts parts;
     Finder(parts).walk(checkpoint.rootValue(), "", "", 0);
+    // One optimizer file per rank; the reader has compared their number with the recorded one.
+    if (checkpoint.container == Container::Zero)
+        for (const auto& file : checkpoint.files)
+            parts.zeroWorldSize += file && file->name().ends_with("_optim_states.pt");
     std::stable_sort(parts.models.begin(), parts.models.end(), [](const ModelPart& x, const ModelPart& y) {
         return x.keys.size() != y.keys.size() ? x.keys.size() > y.keys.size() : preference(x) < preference(y);
     });

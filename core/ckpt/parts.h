@@ -48,7 +48,7 @@ struct Parts {
     std::vector<ModelPart> models; // the most likely one first
     std::vector<OptimizerPart> optimizers;
     Value scheduler, scaler, rng, sampler; // invalid if absent
-    std::int64_t zeroWorldSize = 0;        // DeepSpeed: the recorded dp_world_size
+    std::int64_t zeroWorldSize = 0;        // DeepSpeed: number of ranks that saved it
     bool hasScheduler = false, hasScaler = false, hasRng = false, hasSampler = false;
 
     const ModelPart* model() const { return models.empty() ? nullptr : &models.front(); }

@@ -1,5 +1,6 @@
 // Rows 16 to 29, 36 to 40, N1, N3 and N4: damage to files and folders. The readers and the integrity check say what is wrong
 // at which byte (fault.h); here the faults of one file are read together and become the one story that explains them.
+#include "core/ckpt/bytes.h"
 #include "core/ckpt/verdict.h"
 #include "core/ckpt/walk.h"
 #include "core/ckpt/zip_archive.h"
@@ -25,12 +26,21 @@ bool any(const Problems& problems, std::initializer_list<CkptFault> faults)
 // What a zip's local headers say beside its directory.
 struct ZipEvidence {
     bool read = false;
-    bool repeatedNames = false;      // two records of one name at two places: two saves in one file
-    std::size_t otherWriter = 0;     // records that fit their own descriptor and not the directory
-    bool directoryElsewhere = false; // an end record is there, and what it points to is not a directory
+    bool repeatedNames = false;  // two records of one name at two places: two saves in one file
+    std::size_t otherWriter = 0; // records that fit their own descriptor and not the directory
+    bool brokenInside = false;   // a record ends nowhere and whole ones follow: something was written over it
     std::uint64_t size = 0;
     ZipScan scan;
 };
+
+// Two archives under different top folders also make two saves in one file.
+std::size_t pickles(const ZipScan& scan)
+{
+    return static_cast<std::size_t>(
+        std::count_if(scan.records.begin(), scan.records.end(), [](const ScannedRecord& r) {
+            return r.name.ends_with("/data.pkl") && std::count(r.name.begin(), r.name.end(), '/') == 1;
+        }));
+}
 
 // Row of a fault that stands alone.
 std::string_view rowOf(const CkptProblem& problem, Container container)
@@ -135,18 +145,35 @@ public:
             readEvidence();
         if (wholeFile())
             return;
+        cutSafetensors();
         records();
     }
 
 private:
     bool startsLikeZip() const
     {
-        return !checkpoint_.files.empty() && !checkpoint_.fileNames.size() &&
-               checkpoint_.files.front()->contains(0, 4) &&
+        return !checkpoint_.files.empty() && !isFolder() && checkpoint_.files.front()->contains(0, 4) &&
                std::memcmp(checkpoint_.files.front()->bytes().data(), "PK\x03\x04", 4) == 0;
+    }
+    // Single files are named in their problems too; in folders a name means one file of several.
+    bool concernsAll(const CkptProblem& problem) const
+    {
+        return !isFolder() || problem.file.empty() || isFolderFault(problem.fault);
+    }
+    bool isFolder() const
+    {
+        const Container c = checkpoint_.container;
+        return c == Container::Dcp || c == Container::DcpHf || c == Container::HfIndex ||
+               c == Container::Zero || c == Container::Folder;
+    }
+    static bool isFolderFault(CkptFault fault)
+    {
+        return fault == CkptFault::DcpNoMetadata || fault == CkptFault::DcpMetadata ||
+               fault == CkptFault::ZeroLatest || fault == CkptFault::FolderLevel;
     }
     void readEvidence();
     bool wholeFile();
+    void cutSafetensors();
     void records();
     void add(std::string_view row, const CkptProblem& problem, std::string sentence);
     std::vector<std::string> keysOver(const CkptProblem& problem) const;
@@ -170,8 +197,13 @@ void FileStory::readEvidence()
             {CkptFault::ZipNoEnd, CkptFault::ZipEnd, CkptFault::ZipDirectory, CkptFault::ZipLocalHeader,
              CkptFault::ZipName, CkptFault::ZipOverlap, CkptFault::TrailingBytes, CkptFault::ZipRewritten})) {
         zip_.scan = scanLocalHeaders(file.bytes());
-        zip_.repeatedNames = zip_.scan.repeatedNames;
-        zip_.directoryElsewhere = zip_.scan.end.has_value();
+        zip_.repeatedNames = zip_.scan.repeatedNames || pickles(zip_.scan) > 1;
+        const auto& records = zip_.scan.records;
+        const auto broken =
+            std::find_if(records.begin(), records.end(), [](const ScannedRecord& r) { return !r.whole; });
+        zip_.brokenInside =
+            broken != records.end() &&
+            std::any_of(broken, records.end(), [](const ScannedRecord& r) { return r.whole; });
     }
     for (const auto& archive : checkpoint_.archives) {
         for (const CkptProblem* problem : problems_) {
@@ -188,7 +220,7 @@ void FileStory::add(std::string_view row, const CkptProblem& problem, std::strin
 {
     Verdict verdict = makeVerdict(row, Severity::Failure, std::move(sentence));
     verdict.offset = problem.offset;
-    verdict.file = problem.file;
+    verdict.file = isFolder() ? problem.file : "";
     verdict.record = problem.record;
     out_.push_back(std::move(verdict));
 }
@@ -199,7 +231,7 @@ bool FileStory::wholeFile()
     const auto first = [&](std::initializer_list<CkptFault> faults) -> const CkptProblem* {
         for (const CkptProblem* problem : problems_)
             if (std::find(faults.begin(), faults.end(), problem->fault) != faults.end() &&
-                problem->file.empty())
+                concernsAll(*problem))
                 return problem;
         return nullptr;
     };
@@ -226,7 +258,7 @@ bool FileStory::wholeFile()
     }
     if (end && zip_.read) {
         if (!zip_.scan.end || end->fault == CkptFault::ZipNoEnd) {
-            if (zip_.scan.end && !zip_.scan.records.empty()) {
+            if (zip_.scan.end && *zip_.scan.end + 22 <= zip_.size && !zip_.scan.records.empty()) {
                 const std::uint64_t after = *zip_.scan.end + 22;
                 add("N4", *end,
                     byteText(zip_.size - std::min(after, zip_.size)) +
@@ -244,13 +276,65 @@ bool FileStory::wholeFile()
             out_.back().errorText = cutText(zip_.size);
             return true;
         }
-        // The end is there and what it says is not true: someone else's bytes lie in front of it.
+        if (!zip_.brokenInside) {
+            add("24", *end, "The end of the archive is damaged: " + end->why);
+            return true;
+        }
+        // The end is there, and in front of it one record runs into another: someone else's bytes lie there.
         add("21", *end,
             "The end of the archive does not fit what lies before it (" + end->why +
                 "): two saves are mixed in one file");
         return true;
     }
     return false;
+}
+
+// A safetensors file that is shorter than its header says. Those problems are taken off the list.
+void FileStory::cutSafetensors()
+{
+    for (std::uint32_t f = 0; f < checkpoint_.files.size(); ++f) {
+        if (!checkpoint_.files[f])
+            continue;
+        const MappedFile& file = *checkpoint_.files[f];
+        const auto about = [&](const CkptProblem* p) {
+            return p->file == file.name() &&
+                   (p->fault == CkptFault::SafetensorsHeader || p->fault == CkptFault::SafetensorsOffsets ||
+                    p->fault == CkptFault::TensorBounds);
+        };
+        const auto first = std::find_if(problems_.begin(), problems_.end(), about);
+        if (first == problems_.end())
+            continue;
+        std::vector<std::string> lost;
+        for (const TensorLeaf& leaf : listTensors(checkpoint_)) {
+            std::uint32_t storage = leaf.tensor->storage;
+            for (std::uint32_t i = 0; storage == kNone && i < leaf.tensor->pieceCount; ++i)
+                if (const Piece& piece = checkpoint_.pieces[leaf.tensor->firstPiece + i];
+                    piece.tensor != kNone)
+                    storage = checkpoint_.tensors[piece.tensor].storage;
+            if (storage != kNone && checkpoint_.storages[storage].file == f &&
+                !file.contains(checkpoint_.storages[storage].offset, checkpoint_.storages[storage].bytes))
+                lost.push_back(leaf.name);
+        }
+        const std::uint64_t header = file.contains(0, 8) ? loadLe<std::uint64_t>(file.bytes().data()) : 0;
+        // A header length no writer would produce is garbage, not a cut.
+        const bool headerCut = (*first)->fault == CkptFault::SafetensorsHeader &&
+                               (file.size() < 8 || (header <= 100'000'000 && !file.contains(8, header)));
+        if (lost.empty() && !headerCut)
+            continue;
+        Verdict verdict = makeVerdict(
+            "16", Severity::Failure,
+            "The file ends after " + byteText(file.size()) +
+                (headerCut ? ", inside its header" : ", before its last tensors: " + listNames(lost)));
+        verdict.file = isFolder() ? file.name() : "";
+        verdict.offset = file.size();
+        verdict.key = lost.empty() ? "" : lost.front();
+        verdict.evidence = lost;
+        verdict.errorText =
+            headerCut ? "Error while deserializing header: " + (*first)->why
+                      : "Error while deserializing header: incomplete metadata, file not fully covered";
+        out_.push_back(std::move(verdict));
+        std::erase_if(problems_, about);
+    }
 }
 
 std::vector<std::string> FileStory::keysOver(const CkptProblem& problem) const
@@ -304,7 +388,7 @@ void FileStory::records()
             sentence = listNames(keys) + ": " + sentence;
         else if (!problem->record.empty())
             sentence = problem->record + ": " + sentence;
-        if (!problem->file.empty())
+        if (isFolder() && !problem->file.empty())
             sentence = problem->file + ": " + sentence;
         add(row, *problem, sentence);
         out_.back().key = keys.empty() ? "" : keys.front();

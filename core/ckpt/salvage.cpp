@@ -62,20 +62,21 @@ void le(std::string& text, std::uint64_t value, int bytes)
         text += static_cast<char>(value >> (8 * i));
 }
 
-// A central directory over the records that are whole, for an archive that lost its own. The entries carry CRC 0, "not
-// computed": the scan has compared the contents with their descriptors already.
+// A central directory over the records that are whole, for an archive that lost its own.
 std::string directoryFor(const ZipScan& scan, std::uint64_t at)
 {
     std::string text;
     std::uint64_t count = 0;
     for (const ScannedRecord& record : scan.records) {
-        if (!record.whole || record.deflated)
+        if (!record.whole)
             continue;
         text += std::string_view("PK\x01\x02", 4);
         le(text, 45, 2);
         le(text, 45, 2);
-        le(text, 0x0800, 2);
-        le(text, 0, 2 + 2 + 2 + 4);
+        le(text, record.flags, 2);
+        le(text, record.deflated ? 8 : 0, 2);
+        le(text, 0, 2 + 2);
+        le(text, record.crc, 4);
         le(text, 0xffffffff, 4);
         le(text, 0xffffffff, 4);
         le(text, record.name.size(), 2);
@@ -85,7 +86,7 @@ std::string directoryFor(const ZipScan& scan, std::uint64_t at)
         text += record.name;
         le(text, 1, 2);
         le(text, 24, 2);
-        le(text, record.size, 8);
+        le(text, record.inflated, 8);
         le(text, record.size, 8);
         le(text, record.header, 8);
         ++count;
@@ -148,6 +149,31 @@ void judgeTensors(Rescue& rescue, const std::vector<std::uint32_t>& badStorages,
     rescue.plan.treeKnown = checkpoint.root != kNone;
 }
 
+// The file may end between a record's contents and its descriptor. Then only the pickle knows the size, and nothing vouches
+// for the bytes; they are taken as they are. True if such a record was found.
+bool completeByPickle(const Checkpoint& checkpoint, ZipScan& scan)
+{
+    constexpr std::uint64_t kDescriptor = 24; // bytes at most
+    ScannedRecord& last = scan.records.back();
+    if (last.whole || last.deflated)
+        return false;
+    for (const StorageInfo& storage : checkpoint.storages) {
+        if (storage.record != kNone || !last.name.ends_with("/data/" + std::string(storage.key)))
+            continue;
+        // The record is missing, so its size is the one the pickle announces.
+        std::uint64_t bytes = 0;
+        if (storage.elements < 0 ||
+            __builtin_mul_overflow(static_cast<std::uint64_t>(storage.elements),
+                                   std::uint64_t{storage.dtype ? itemSize(*storage.dtype) : 1}, &bytes) ||
+            bytes > last.size || last.size - bytes >= kDescriptor)
+            return false;
+        last.size = last.inflated = bytes;
+        last.whole = true;
+        return true;
+    }
+    return false;
+}
+
 // A zip without a usable directory: the records that are whole get a directory of ours.
 bool rescueZip(const std::string& path, const Checkpoint& damaged, Rescue& rescue)
 {
@@ -156,17 +182,22 @@ bool rescueZip(const std::string& path, const Checkpoint& damaged, Rescue& rescu
     const MappedFile& file = *damaged.files.front();
     if (!file.contains(0, 4) || std::memcmp(file.bytes().data(), "PK\x03\x04", 4) != 0)
         return false;
-    const ZipScan scan = scanLocalHeaders(file.bytes());
+    ZipScan scan = scanLocalHeaders(file.bytes());
     if (scan.records.empty() || scan.repeatedNames)
+        return false;
+    const auto reopen = [&] {
+        rescue.checkpoint.reset();
+        rescue.image = Extended::make(path, file.size(), directoryFor(scan, file.size()));
+        if (rescue.image)
+            rescue.checkpoint.emplace(openCheckpointBytes(rescue.image->bytes(), path));
+        return rescue.checkpoint && rescue.checkpoint->root != kNone;
+    };
+    if (!reopen())
+        return false;
+    if (completeByPickle(*rescue.checkpoint, scan) && !reopen())
         return false;
     for (const ScannedRecord& record : scan.records)
         (record.whole ? rescue.plan.recordsWhole : rescue.plan.recordsLost).push_back(record.name);
-    rescue.image = Extended::make(path, file.size(), directoryFor(scan, file.size()));
-    if (!rescue.image)
-        return false;
-    rescue.checkpoint.emplace(openCheckpointBytes(rescue.image->bytes(), path));
-    if (rescue.checkpoint->root == kNone)
-        return false;
     judgeTensors(rescue, {}, {});
     // Records that only the pickle knows of.
     const std::string top = scan.records.front().name.substr(0, scan.records.front().name.find('/') + 1);

@@ -34,6 +34,8 @@ std::uint32_t crcOf(Bytes bytes, std::uint64_t from, std::uint64_t size)
 struct Descriptor {
     std::uint64_t at = 0;
     std::uint64_t compressed = 0;
+    std::uint64_t inflated = 0;
+    std::uint32_t crc = 0;
     bool crcFits = false;
 };
 
@@ -52,7 +54,9 @@ std::optional<Descriptor> findDescriptor(Bytes bytes, std::uint64_t payload, boo
                 continue;
             const auto crc = loadLe<std::uint32_t>(p + 4);
             // CRC 0 on a record with bytes means that it was not computed. A deflated record is not checked here.
-            return Descriptor{*at, size,
+            const std::uint64_t inflated =
+                width == 4 ? loadLe<std::uint32_t>(p + 12) : loadLe<std::uint64_t>(p + 16);
+            return Descriptor{*at, size, inflated, crc,
                               !stored || (crc == 0 && size > 0) || crc == crcOf(bytes, payload, size)};
         }
         // A payload may contain a whole archive; its headers must not be taken for the next record of this one, and
@@ -79,22 +83,27 @@ ZipScan scanLocalHeaders(Bytes bytes)
     scan.firstGap = at.value_or(bytes.size());
     while (at && inside(*at, kLocalHeader, bytes.size())) {
         const std::byte* p = bytes.data() + *at;
+        const auto crc = loadLe<std::uint32_t>(p + 14);
         const auto flags = loadLe<std::uint16_t>(p + 6), method = loadLe<std::uint16_t>(p + 8);
         const auto nameSize = loadLe<std::uint16_t>(p + 26), extraSize = loadLe<std::uint16_t>(p + 28);
         ScannedRecord record;
         record.header = *at;
         record.payload = *at + kLocalHeader + nameSize + extraSize;
         record.deflated = method == 8;
+        record.flags = flags;
+        record.crc = crc;
         if (record.payload > bytes.size() || nameSize == 0)
             break;
         record.name = asText(bytes.subspan(*at + kLocalHeader, nameSize));
         std::uint64_t next = record.payload;
         const std::uint64_t announced = loadLe<std::uint32_t>(p + 18);
-        const auto crc = loadLe<std::uint32_t>(p + 14);
+        record.inflated = loadLe<std::uint32_t>(p + 22);
         if ((flags & kStreamed) != 0 && announced == 0) {
             const auto descriptor = findDescriptor(bytes, record.payload, method == 0);
             record.whole = descriptor && descriptor->crcFits;
             record.size = descriptor ? descriptor->compressed : bytes.size() - record.payload;
+            record.inflated = descriptor ? descriptor->inflated : 0;
+            record.crc = descriptor ? descriptor->crc : 0;
             next = descriptor ? descriptor->at + 16 : record.payload;
         } else if (announced != 0xffffffff) {
             const bool there = inside(record.payload, announced, bytes.size());

@@ -13,11 +13,14 @@
 namespace lockstep {
 
 struct ScannedRecord {
-    std::string name;          // with the top folder
-    std::uint64_t header = 0;  // first byte of the local header
-    std::uint64_t payload = 0; // first byte of the contents
-    std::uint64_t size = 0;    // bytes of contents; for a record that is not whole, those that are left
-    bool whole = false;        // the contents end in the file and match their CRC, where one was computed
+    std::string name;           // with the top folder
+    std::uint64_t header = 0;   // first byte of the local header
+    std::uint64_t payload = 0;  // first byte of the contents
+    std::uint64_t size = 0;     // bytes of contents; for a record that is not whole, those that are left
+    std::uint64_t inflated = 0; // size of the contents when inflated; equal to `size` for stored records
+    std::uint32_t crc = 0;      // as recorded in the header or descriptor
+    std::uint16_t flags = 0;    // general purpose flags of the local header
+    bool whole = false;         // the contents end in the file and match their CRC, where one was computed
     bool deflated = false;
 };
 
