@@ -32,6 +32,9 @@ public:
 
     void add(const EpochOrder& order);
 
+    // After all epochs: moves the first example to the first use, in `firstEpoch`, of an id known to have two contents.
+    void locateFirst(const EpochOrder& firstEpoch);
+
     bool judged() const { return compared_ > 0; }
     std::int64_t compared() const { return compared_; } // samples whose content was known
     std::int64_t conflicts() const { return conflicts_; }
@@ -47,11 +50,14 @@ private:
         std::uint64_t content;
         std::int32_t epoch; // + 1; 0: not seen
         std::int32_t rank;
+        std::int32_t otherRank; // + 1: a rank that had other content under this id; 0: none
+        std::uint64_t otherContent;
     };
     LargeArray<Seen> seen_;
     std::int64_t compared_ = 0;
     std::int64_t conflicts_ = 0;
     bool augmented_ = false;
+    bool anyEpoch_ = false;
     std::vector<ContentConflict> examples_;
 };
 

@@ -1,6 +1,5 @@
 #include "core/gates/coverage.h"
 
-#include "core/base/fingerprint.h"
 #include "core/gates/large_array.h"
 
 #include <algorithm>
@@ -12,6 +11,24 @@
 namespace lockstep {
 
 namespace {
+
+// Fingerprint of a sequence: Horner's rule modulo 2^64, one multiplication per id. Equal sequences of different ranks or
+// epochs are found by it; it is never stored.
+constexpr std::uint64_t kSequenceFactor = 0x9e3779b97f4a7c15ULL;
+
+std::uint64_t extend(std::uint64_t sequence, std::uint32_t id)
+{
+    return sequence * kSequenceFactor + id + 1;
+}
+
+std::uint64_t factorPower(std::size_t exponent)
+{
+    std::uint64_t power = 1;
+    for (std::uint64_t base = kSequenceFactor; exponent != 0; exponent >>= 1, base *= base)
+        if (exponent & 1)
+            power *= base;
+    return power;
+}
 
 class Bitmap
 {
@@ -30,6 +47,7 @@ public:
         word |= bit;
         return before;
     }
+    void prefetch(std::uint32_t i) const { __builtin_prefetch(&words_[i >> 6], 1); }
     std::int64_t population() const
     {
         std::int64_t sum = 0;
@@ -70,6 +88,7 @@ struct Sweep {
     Bitmap seen;
     std::int64_t repeats = 0;
     std::int64_t outOfRange = 0;
+    std::size_t positions = 0;
     std::vector<std::uint64_t> sequences;
 };
 
@@ -77,22 +96,29 @@ struct Sweep {
 Sweep sweepDealt(const EpochOrder& order, std::int64_t datasetSize, std::size_t begin, std::size_t end,
                  std::size_t plainRows)
 {
-    Sweep sweep{Bitmap(std::size_t(datasetSize)), 0, 0, std::vector<std::uint64_t>(order.ranks.size())};
+    Sweep sweep{Bitmap(std::size_t(datasetSize)), 0, 0, end - begin,
+                std::vector<std::uint64_t>(order.ranks.size())};
     const std::uint32_t* ids = order.ranks.front().ids;
     const std::size_t world = order.ranks.size();
     std::uint64_t* sequences = sweep.sequences.data();
     for (std::size_t position = begin; position < end; ++position) {
         const std::uint32_t* row = ids + position * world;
         for (std::size_t r = 0; r < world; ++r)
-            sequences[r] += fingerprintMix(position, row[r]);
-        const std::size_t plain = std::min(world, plainRows - std::min(plainRows, position * world));
-        for (std::size_t r = 0; r < plain; ++r) {
-            if (row[r] < datasetSize)
-                sweep.repeats += sweep.seen.exchange(row[r]);
-            else
-                ++sweep.outOfRange;
-        }
+            sequences[r] = extend(sequences[r], row[r]);
     }
+    const auto limit = std::uint32_t(datasetSize);
+    const std::size_t last = std::min(end * world, plainRows);
+    constexpr std::size_t ahead = 32; // the bitmap lies beyond the second-level cache
+    std::int64_t repeats = 0;
+    for (std::size_t i = begin * world; i < last; ++i) {
+        if (i + ahead < last && ids[i + ahead] < limit)
+            sweep.seen.prefetch(ids[i + ahead]);
+        if (ids[i] < limit)
+            repeats += sweep.seen.exchange(ids[i]);
+        else
+            ++sweep.outOfRange;
+    }
+    sweep.repeats = repeats;
     return sweep;
 }
 
@@ -185,7 +211,7 @@ Bitmap coverByRank(const EpochOrder& order, std::int64_t datasetSize, const Padd
         const RankIds& rank = order.ranks[r];
         for (std::size_t p = 0; p < rank.count; ++p) {
             const std::uint32_t id = rank[p];
-            coverage.sequences[r] += fingerprintMix(p, id);
+            coverage.sequences[r] = extend(coverage.sequences[r], id);
             if (id >= datasetSize) {
                 ++coverage.outOfRange;
                 continue;
@@ -246,8 +272,9 @@ EpochCoverage coverEpoch(const EpochOrder& order, std::int64_t datasetSize, int 
             const Sweep part = other.get();
             sum.repeats += part.repeats + sum.seen.merge(part.seen);
             sum.outOfRange += part.outOfRange;
+            const std::uint64_t shift = factorPower(part.positions);
             for (std::size_t r = 0; r < sum.sequences.size(); ++r)
-                sum.sequences[r] += part.sequences[r];
+                sum.sequences[r] = sum.sequences[r] * shift + part.sequences[r];
         }
         clean = sum.repeats == 0;
         if (clean) {

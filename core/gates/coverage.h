@@ -26,12 +26,11 @@ struct EpochCoverage {
     std::int64_t outOfRange = 0; // rows whose id is not below datasetSize
     // Padding as DistributedSampler does it: rows behind the dataset in dealing order that repeat its head.
     std::int64_t padding = 0;
-    std::int64_t overlapped = 0;      // ids on more than one rank, padding rows aside
-    std::int64_t repeatedInRank = 0;  // rows whose id the same rank was dealt before, padding rows aside
-    bool ranksIdentical = false;      // more than one rank, all with the same sequence
-    std::vector<std::int64_t> counts; // per rank
-    std::vector<std::uint64_t>
-        sequences; // per rank: fingerprint of its ids in order (core/base/fingerprint.h)
+    std::int64_t overlapped = 0;          // ids on more than one rank, padding rows aside
+    std::int64_t repeatedInRank = 0;      // rows whose id the same rank was dealt before, padding rows aside
+    bool ranksIdentical = false;          // more than one rank, all with the same sequence
+    std::vector<std::int64_t> counts;     // per rank
+    std::vector<std::uint64_t> sequences; // per rank: fingerprint of its ids in order
     // Examples, at most kExamples each, in order of position.
     std::vector<RepeatedId> repeats; // not padding
     std::vector<RepeatedId> paddings;

@@ -173,9 +173,9 @@ private:
     bool sameOrder(std::size_t e)
     {
         const EpochReview& epoch = review_.epochs[e];
-        const std::int64_t rows = epoch.coverage.rows;
         // Tiny epochs repeat by chance; with a known seed Python's own order has already said otherwise.
-        if (!plan().shuffle || e == 0 || epoch.repeatsPreviousRanks == 0 || (!epoch.python.made && rows < 8))
+        if (!plan().shuffle || e == 0 || epoch.repeatsPreviousRanks == 0 ||
+            (!epoch.python.made && epoch.coverage.distinct < 8))
             return false;
         const bool all = epoch.repeatsPreviousRanks == facts().world;
         add({"A3", false, epoch.coverage.epoch, epoch.firstStep, all ? -1 : 0,

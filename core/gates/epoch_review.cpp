@@ -95,15 +95,15 @@ OrderComparison compareOrders(const EpochOrder& order, const EpochOrder& expecte
 
 bool isSequential(const EpochOrder& order)
 {
-    std::size_t rows = 0;
-    for (const RankIds& rank : order.ranks) {
-        for (std::size_t p = 1; p < rank.count; ++p)
+    std::size_t ascents = 0;
+    for (const RankIds& rank : order.ranks)
+        for (std::size_t p = 1; p < rank.count; ++p) {
             // Padding at the end may fall back to the head.
             if (rank[p] <= rank[p - 1] && p + 1 != rank.count)
                 return false;
-        rows += rank.count;
-    }
-    return rows >= 16; // fewer may ascend by chance
+            ++ascents;
+        }
+    return ascents >= 16; // fewer may ascend by chance
 }
 
 std::int64_t findResume(const EpochOrder& order, const EpochOrder& first)
