@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,7 @@
 
 namespace lockstep {
 
+// Folder: checkpoint files that belong together (HF Trainer, accelerate), listed by file name.
 enum class Container : std::uint8_t {
     Other,
     Zip,
@@ -33,7 +35,8 @@ enum class Container : std::uint8_t {
     Dcp,
     DcpHf,
     HfIndex,
-    Zero
+    Zero,
+    Folder
 };
 std::string_view containerName(Container container); // as in the manifest: "zip", "dcp-hf" ...
 
@@ -66,13 +69,15 @@ enum class ValueKind : std::uint8_t {
     NumpyDtype,
 };
 
+enum class DictType : std::uint8_t { Plain, Ordered, Default, Counter };
+
 using NodeId = std::uint32_t;
 inline constexpr std::uint32_t kNone = 0xffffffffu;
 
 // Sixteen bytes per value: a state dict of 50,000 tensors has about half a million of them.
 struct Node {
     ValueKind kind = ValueKind::None;
-    std::uint8_t flags = 0; // reader's own
+    std::uint8_t flags = 0; // Dict: a DictType; otherwise the reader's own
     std::uint16_t spare = 0;
     std::uint32_t count = 0; // children, or bytes of text
     union {
@@ -147,14 +152,13 @@ struct StorageInfo {
     std::string_view device;    // location tag as written: "cpu", "cuda:0"; empty for formats without one
     std::optional<DType> dtype; // nullopt: UntypedStorage, a storage of bytes
     bool bigEndian = false;
-    bool meta = false;              // location tag "meta": no bytes
-    std::uint32_t file = 0;         // index into Checkpoint::files
-    std::uint32_t archive = kNone;  // zip: index into Checkpoint::archives
-    std::uint32_t record = kNone;   // zip: record in that archive; kNone together with an archive: missing
-    std::int64_t elements = 0;      // as announced
-    std::uint64_t bytes = 0;        // size uncompressed
-    std::uint64_t offset = 0;       // first byte in the file, where that is known without a zip header
-    std::uint64_t pickleOffset = 0; // where the pickle names it, for messages
+    bool meta = false;             // location tag "meta": no bytes
+    std::uint32_t file = 0;        // index into Checkpoint::files; kNone: the bytes are missing
+    std::uint32_t archive = kNone; // zip: index into Checkpoint::archives
+    std::uint32_t record = kNone;  // zip: record in that archive; kNone together with an archive: missing
+    std::int64_t elements = 0;     // as announced
+    std::uint64_t bytes = 0;       // size uncompressed
+    std::uint64_t offset = 0;      // first byte in the file, where that is known without a zip header
 };
 
 // A global named by a pickle. Not resolved, never called.
@@ -163,6 +167,23 @@ struct GlobalUse {
     bool allowed = false;     // torch 2.15.0 accepts it with weights_only=True
     std::uint64_t offset = 0; // of the first opcode that names it
     std::uint32_t uses = 0;
+};
+
+// A numpy array or scalar kept inside a pickle.
+struct NumpyInfo {
+    std::string_view dtype; // as numpy writes it: "<f8", "|b1"
+    std::string_view bytes;
+    std::uint32_t dims = 0;
+    std::uint32_t rank = 0;
+    bool fortran = false; // `bytes` in column order
+    bool objects = false; // elements are Python objects: no bytes
+};
+
+// The compressed storage that was inflated last (storage_bytes.cpp).
+struct InflatedStorage {
+    std::mutex mutex;
+    std::uint32_t storage = kNone;
+    std::shared_ptr<const std::byte[]> bytes;
 };
 
 class ZipArchive;
@@ -205,6 +226,7 @@ public:
     std::vector<TensorExtra> extras;
     std::vector<StorageInfo> storages;
     std::vector<Piece> pieces;
+    std::vector<NumpyInfo> numpy;
     std::vector<std::int64_t> dims;                       // shapes, strides and boxes of all tensors
     std::vector<std::shared_ptr<const MappedFile>> files; // fileOf(storage) etc.
     std::vector<std::shared_ptr<const ZipArchive>> archives;
@@ -234,9 +256,13 @@ public:
     std::vector<NodeId> pool;
     std::vector<ObjectRec> objects;
     std::vector<StorageUse> storageUses;
+    // State given to OrderedDicts by BUILD ({"_metadata": ...}): not part of the listing, needed to save them
+    // again.
+    std::vector<std::pair<NodeId, NodeId>> dictStates;
     // Text that had to be decoded or made; a deque so that views stay valid.
     std::deque<std::string> texts;
     std::string_view keep(std::string text) { return texts.emplace_back(std::move(text)); }
+    std::shared_ptr<InflatedStorage> inflated = std::make_shared<InflatedStorage>();
     // Inflated pickles and records that views point into.
     std::vector<std::unique_ptr<std::byte[]>> buffers;
 };
@@ -268,6 +294,9 @@ public:
     // Dict: value of a string key; invalid Value if absent. Linear; the last of equal keys wins.
     Value get(std::string_view key) const;
 
+    DictType dictType() const { return static_cast<DictType>(node().flags); }
+    Value dictState() const; // Dict: state an OrderedDict was given; invalid if none
+
     // Object: class name and what the file gave it. Absent parts are invalid.
     std::string_view className() const;
     Value args() const;
@@ -278,6 +307,7 @@ public:
     const TensorInfo& tensor() const;
     std::uint32_t tensorIndex() const { return node().index; }
     const Checkpoint::StorageUse& storageUse() const;
+    const NumpyInfo& numpy() const; // NumpyArray, NumpyScalar
 
     const Node& node() const { return c_->nodes[id_]; }
     const Checkpoint* checkpoint() const { return c_; }

@@ -31,7 +31,7 @@ enum class CkptFault : std::uint8_t {
     ZipInflate,      // broken deflate stream
     ZipInflatedSize, // inflates to another size than announced, or to more than is sane
     ZipCrc,          // contents do not match the recorded CRC-32
-    ZipTrailing,     // bytes after the end of the archive
+    TrailingBytes,   // bytes after the end of the archive
     ZipTopFolder,    // records do not lie in the folder of the first entry
     ZipNoPickle,     // no data.pkl: a failed save, or another kind of zip (`detail` "foreign")
     ZipNoVersion,    // no version record: torch refuses

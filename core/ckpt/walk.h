@@ -41,4 +41,8 @@ std::vector<TensorLeaf> listTensors(const Checkpoint& checkpoint);
 // stay escaped.
 std::string displayName(std::string_view path);
 
+// Text from a file, safe for a terminal or a window: control characters, broken UTF-8 and marks that turn the direction of writing
+// become \xNN.
+std::string printable(std::string_view text);
+
 } // namespace lockstep

@@ -1,0 +1,270 @@
+#include "core/ckpt/node_builder.h"
+
+#include "core/ckpt/dict_key.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+namespace lockstep {
+
+void NodeBuilder::allow(std::uint64_t bytes)
+{
+    budget_ += 8 * std::min<std::uint64_t>(bytes, 1ULL << 40);
+}
+
+void NodeBuilder::charge(std::uint64_t bytes)
+{
+    if (bytes > budget_)
+        exhausted_ = true;
+    else
+        budget_ -= bytes;
+}
+
+NodeId NodeBuilder::add(Node node)
+{
+    // A vector that grows holds old and new block for a moment; the budget counts capacity.
+    if (c.nodes.size() == c.nodes.capacity()) {
+        const std::uint64_t next = std::max<std::uint64_t>(256, c.nodes.capacity() * 2);
+        if (next * sizeof(Node) + c.pool.capacity() * sizeof(NodeId) > budget_ + (4u << 20) ||
+            next > 0x7fffffffu) {
+            exhausted_ = true;
+            if (!c.nodes.empty())
+                return 0;
+        }
+        c.nodes.reserve(static_cast<std::size_t>(next));
+    }
+    c.nodes.push_back(node);
+    return static_cast<NodeId>(c.nodes.size() - 1);
+}
+
+std::uint32_t NodeBuilder::reserve(std::size_t count)
+{
+    const std::size_t first = c.pool.size();
+    if (first + count > c.pool.capacity()) {
+        const std::uint64_t next = std::max<std::uint64_t>(first + count, c.pool.capacity() * 2);
+        if (next * sizeof(NodeId) + c.nodes.capacity() * sizeof(Node) > budget_ + (4u << 20) ||
+            next > 0x7fffffffu) {
+            exhausted_ = true;
+            return kNone;
+        }
+    }
+    c.pool.resize(first + count, kNone);
+    return static_cast<std::uint32_t>(first);
+}
+
+NodeId NodeBuilder::singleton(NodeId& cache, ValueKind kind)
+{
+    if (cache == kNone) {
+        Node n;
+        n.kind = kind;
+        n.range = {0, 0};
+        cache = add(n);
+    }
+    return cache;
+}
+
+NodeId NodeBuilder::boolean(bool value)
+{
+    NodeId& cache = value ? true_ : false_;
+    if (cache == kNone) {
+        Node n;
+        n.kind = ValueKind::Bool;
+        n.integer = value ? 1 : 0;
+        cache = add(n);
+    }
+    return cache;
+}
+
+NodeId NodeBuilder::integer(std::int64_t value)
+{
+    if (!smallReady_) {
+        std::fill(std::begin(small_), std::end(small_), kNone);
+        smallReady_ = true;
+    }
+    NodeId* cache = value >= 0 && value < 256 ? &small_[value] : nullptr;
+    if (cache && *cache != kNone)
+        return *cache;
+    Node n;
+    n.kind = ValueKind::Int;
+    n.integer = value;
+    const NodeId id = add(n);
+    if (cache)
+        *cache = id;
+    return id;
+}
+
+NodeId NodeBuilder::bigInt(std::string_view bytes)
+{
+    return text(ValueKind::BigInt, bytes);
+}
+
+NodeId NodeBuilder::real(double value)
+{
+    Node n;
+    n.kind = ValueKind::Float;
+    n.real = value;
+    return add(n);
+}
+
+NodeId NodeBuilder::complex(double re, double im)
+{
+    std::string bytes(2 * sizeof(double), '\0');
+    std::memcpy(bytes.data(), &re, sizeof re);
+    std::memcpy(bytes.data() + sizeof re, &im, sizeof im);
+    return text(ValueKind::Complex, c.keep(std::move(bytes)));
+}
+
+NodeId NodeBuilder::text(ValueKind kind, std::string_view bytes)
+{
+    Node n;
+    n.kind = kind;
+    n.count = static_cast<std::uint32_t>(std::min<std::size_t>(bytes.size(), 0xffffffffu));
+    n.text = bytes.data();
+    return add(n);
+}
+
+NodeId NodeBuilder::container(ValueKind kind)
+{
+    Node n;
+    n.kind = kind;
+    n.range = {0, 0};
+    return add(n);
+}
+
+NodeId NodeBuilder::dict(DictType type)
+{
+    Node n;
+    n.kind = ValueKind::Dict;
+    n.flags = static_cast<std::uint8_t>(type);
+    n.range = {0, 0};
+    return add(n);
+}
+
+NodeId NodeBuilder::sequence(ValueKind kind, std::span<const NodeId> items)
+{
+    if (items.empty() && kind == ValueKind::Tuple)
+        return emptyTuple();
+    Node n;
+    n.kind = kind;
+    n.range = {0, 0};
+    const NodeId id = add(n);
+    append(id, items);
+    return id;
+}
+
+NodeId NodeBuilder::object(NodeId cls, NodeId args)
+{
+    Checkpoint::ObjectRec record;
+    record.cls = cls;
+    record.args = args;
+    charge(sizeof record);
+    c.objects.push_back(record);
+    return reference(ValueKind::Object, static_cast<std::uint32_t>(c.objects.size() - 1));
+}
+
+NodeId NodeBuilder::reference(ValueKind kind, std::uint32_t index)
+{
+    Node n;
+    n.kind = kind;
+    n.index = index;
+    return add(n);
+}
+
+void NodeBuilder::append(NodeId container, std::span<const NodeId> items)
+{
+    if (items.empty() || exhausted_)
+        return;
+    Node& n = c.nodes[container];
+    const std::size_t need = static_cast<std::size_t>(n.count) + items.size();
+    if (need > n.range.capacity) {
+        const bool last = n.range.capacity > 0 && n.range.first + n.range.capacity == c.pool.size();
+        if (last) {
+            if (reserve(need - n.range.capacity) == kNone)
+                return;
+            n.range.capacity = static_cast<std::uint32_t>(need);
+        } else {
+            // Grow by doubling, but give a container its exact size at first: most never grow.
+            const std::size_t capacity = n.count == 0 ? need : std::max<std::size_t>(need, 2 * n.count);
+            const std::uint32_t first = reserve(capacity);
+            if (first == kNone)
+                return;
+            std::copy_n(c.pool.begin() + n.range.first, n.count, c.pool.begin() + first);
+            n.range = {first, static_cast<std::uint32_t>(capacity)};
+        }
+    }
+    std::copy(items.begin(), items.end(), c.pool.begin() + n.range.first + n.count);
+    n.count = static_cast<std::uint32_t>(need);
+}
+
+NodeId NodeBuilder::copyDict(NodeId source, DictType type)
+{
+    const NodeId copy = dict(type);
+    const Node from = c.nodes[source];
+    const std::uint32_t first = from.count > 0 ? reserve(from.count) : 0;
+    if (exhausted_)
+        return copy;
+    std::copy_n(c.pool.begin() + from.range.first, from.count, c.pool.begin() + first);
+    c.nodes[copy].range = {first, from.count};
+    c.nodes[copy].count = from.count;
+    return copy;
+}
+
+std::uint32_t NodeBuilder::addDims(std::span<const std::int64_t> values)
+{
+    const auto first = static_cast<std::uint32_t>(c.dims.size());
+    c.dims.insert(c.dims.end(), values.begin(), values.end());
+    return first;
+}
+
+void NodeBuilder::mergeKeys(NodeId first)
+{
+    std::unordered_multimap<std::uint64_t, std::uint32_t> seen; // hash of the key -> place
+    for (NodeId id = first; id < c.nodes.size(); ++id) {
+        Node& n = c.nodes[id];
+        const bool isDict = n.kind == ValueKind::Dict;
+        if (!isDict && n.kind != ValueKind::Set && n.kind != ValueKind::FrozenSet)
+            continue;
+        const std::uint32_t step = isDict ? 2 : 1;
+        if (n.count < 2 * step)
+            continue;
+        NodeId* children = c.pool.data() + n.range.first;
+        std::uint32_t kept = 0;
+        const auto same = [&](std::uint32_t place, NodeId key) { return equalKeys(c, children[place], key); };
+        // Small dicts, nearly all of them, need no table.
+        const bool small = n.count <= 16 * step;
+        if (!small) {
+            seen.clear();
+            seen.reserve(n.count / step);
+        }
+        for (std::uint32_t i = 0; i + step <= n.count; i += step) {
+            std::uint32_t found = kNone;
+            if (small) {
+                for (std::uint32_t k = 0; k < kept && found == kNone; k += step)
+                    if (same(k, children[i]))
+                        found = k;
+            } else {
+                const std::uint64_t hash = hashKey(c, children[i]);
+                const auto [from, to] = seen.equal_range(hash);
+                int tries = 0;
+                for (auto it = from; it != to && found == kNone && tries < 64; ++it, ++tries)
+                    if (same(it->second, children[i]))
+                        found = it->second;
+                if (found == kNone && tries < 64)
+                    seen.emplace(hash, kept);
+            }
+            if (found != kNone) {
+                if (isDict)
+                    children[found + 1] = children[i + 1];
+                continue;
+            }
+            children[kept] = children[i];
+            if (isDict)
+                children[kept + 1] = children[i + 1];
+            kept += step;
+        }
+        n.count = kept;
+    }
+}
+
+} // namespace lockstep

@@ -1,0 +1,832 @@
+#include "core/ckpt/pickle_machine.h"
+
+#include "core/ckpt/bytes.h"
+#include "core/ckpt/pickle_text.h"
+#include "core/ckpt/utf8.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace lockstep {
+namespace {
+
+// Opcodes, named as in pickletools.
+// clang-format off
+enum Op : std::uint8_t {
+    Mark = '(', Stop = '.', Pop = '0', PopMark = '1', Dup = '2', Float = 'F', Int = 'I', BinInt = 'J', BinInt1 = 'K',
+    Long = 'L', BinInt2 = 'M', None = 'N', PersId = 'P', BinPersId = 'Q', Reduce = 'R', String = 'S', BinString = 'T',
+    ShortBinString = 'U', Unicode = 'V', BinUnicode = 'X', Append = 'a', Build = 'b', GlobalOp = 'c', DictOp = 'd',
+    EmptyDict = '}', Appends = 'e', Get = 'g', BinGet = 'h', Inst = 'i', LongBinGet = 'j', ListOp = 'l', EmptyList = ']',
+    Obj = 'o', Put = 'p', BinPut = 'q', LongBinPut = 'r', SetItem = 's', TupleOp = 't', EmptyTuple = ')', SetItems = 'u',
+    BinFloat = 'G', BinBytes = 'B', ShortBinBytes = 'C', Proto = 0x80, NewObj = 0x81, Ext1 = 0x82, Ext2 = 0x83,
+    Ext4 = 0x84, Tuple1 = 0x85, Tuple2 = 0x86, Tuple3 = 0x87, NewTrue = 0x88, NewFalse = 0x89, Long1 = 0x8a,
+    Long4 = 0x8b, ShortBinUnicode = 0x8c, BinUnicode8 = 0x8d, BinBytes8 = 0x8e, EmptySet = 0x8f, AddItems = 0x90,
+    FrozenSetOp = 0x91, NewObjEx = 0x92, StackGlobal = 0x93, Memoize = 0x94, Frame = 0x95, ByteArray8 = 0x96,
+    NextBuffer = 0x97, ReadonlyBuffer = 0x98,
+};
+
+// Opcodes torch's weights_only unpickler knows.
+bool knownToWeightsOnly(std::uint8_t op)
+{
+    switch (op) {
+    case GlobalOp: case NewObj: case Reduce: case Build: case Append: case Appends: case SetItem: case SetItems:
+    case Mark: case TupleOp: case Tuple1: case Tuple2: case Tuple3: case None: case NewFalse: case NewTrue:
+    case EmptyTuple: case EmptyList: case EmptyDict: case EmptySet: case BinInt: case BinInt1: case BinInt2:
+    case BinFloat: case BinUnicode: case ShortBinString: case BinPersId: case BinGet: case LongBinGet: case BinPut:
+    case LongBinPut: case Long1: case Proto: case Stop:
+        return true;
+    default:
+        return false;
+    }
+}
+// clang-format on
+
+std::string hexByte(std::uint8_t value)
+{
+    constexpr char digits[] = "0123456789abcdef";
+    return {'0', 'x', digits[value >> 4], digits[value & 15]};
+}
+
+} // namespace
+
+void PickleSession::refuse(const std::string& reason)
+{
+    if (!judge || !c.weightsOnly)
+        return;
+    c.weightsOnly = false;
+    c.refusal = reason;
+}
+
+void PickleSession::finish()
+{
+    std::sort(c.globals.begin(), c.globals.end(),
+              [](const GlobalUse& a, const GlobalUse& b) { return a.name < b.name; });
+    // Two spellings of one name (__builtin__, builtins) are one global.
+    auto out = c.globals.begin();
+    for (auto it = c.globals.begin(); it != c.globals.end(); ++it) {
+        if (out != c.globals.begin() && std::prev(out)->name == it->name) {
+            std::prev(out)->uses += it->uses;
+            std::prev(out)->offset = std::min(std::prev(out)->offset, it->offset);
+            continue;
+        }
+        if (out != it)
+            *out = std::move(*it);
+        ++out;
+    }
+    c.globals.erase(out, c.globals.end());
+}
+
+CkptProblem PickleMachine::problem(CkptFault fault, std::string why) const
+{
+    CkptProblem p;
+    p.fault = fault;
+    p.offset = in_.inflated ? in_.offset : in_.offset + opcodeAt_;
+    p.file = in_.file < c_.files.size() ? c_.files[in_.file]->name() : std::string();
+    p.record = in_.record;
+    p.why = std::move(why);
+    if (in_.inflated)
+        p.why += " (byte " + std::to_string(opcodeAt_) + " of the inflated record)";
+    p.fatal = true;
+    return p;
+}
+
+CkptProblem PickleMachine::truncated() const
+{
+    return problem(CkptFault::PickleTruncated, "the pickle ends in the middle of an instruction");
+}
+
+bool PickleMachine::take(std::size_t count, const std::byte*& bytes)
+{
+    if (in_.bytes.size() - at_ < count)
+        return false;
+    bytes = in_.bytes.data() + at_;
+    at_ += count;
+    return true;
+}
+
+bool PickleMachine::takeLine(std::string_view& line)
+{
+    const std::string_view rest = asText(in_.bytes.subspan(at_));
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos)
+        return false;
+    line = rest.substr(0, end);
+    at_ += end + 1;
+    return true;
+}
+
+NodeId PickleMachine::pop()
+{
+    const NodeId id = stack_.back();
+    stack_.pop_back();
+    return id;
+}
+
+std::optional<std::size_t> PickleMachine::popMark()
+{
+    if (marks_.empty())
+        return std::nullopt;
+    const std::size_t first = marks_.back();
+    marks_.pop_back();
+    return first;
+}
+
+PickleMachine::Problem PickleMachine::pushText(ValueKind kind, std::uint64_t size)
+{
+    if (size > in_.bytes.size() - at_)
+        return problem(CkptFault::PickleTruncated,
+                       "a text of " + std::to_string(size) + " bytes reaches past the end of the pickle");
+    if (size > 0xfffffffeu)
+        return problem(CkptFault::PickleTooLarge, "a text of " + std::to_string(size) + " bytes");
+    const std::string_view text = asText(in_.bytes.subspan(at_, size));
+    at_ += size;
+    if (kind == ValueKind::Str && !validUtf8(text))
+        return problem(CkptFault::PickleText, "a text that is not UTF-8");
+    push(b_.text(kind, text));
+    return std::nullopt;
+}
+
+PickleMachine::Problem PickleMachine::pushLong(std::uint64_t size)
+{
+    const std::byte* bytes = nullptr;
+    if (size > in_.bytes.size() || !take(size, bytes))
+        return problem(CkptFault::PickleTruncated,
+                       "an integer of " + std::to_string(size) + " bytes reaches past the end of the pickle");
+    // Drop bytes that only repeat the sign.
+    const auto negative = [&](std::uint64_t n) {
+        return n > 0 && (static_cast<std::uint8_t>(bytes[n - 1]) & 0x80) != 0;
+    };
+    const bool minus = negative(size);
+    while (size > 1 && static_cast<std::uint8_t>(bytes[size - 1]) == (minus ? 0xff : 0) &&
+           negative(size - 1) == minus)
+        --size;
+    if (size > 8) {
+        push(b_.bigInt({reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size)}));
+        return std::nullopt;
+    }
+    std::uint64_t value = minus ? ~0ULL : 0;
+    std::memcpy(&value, bytes, size);
+    push(b_.integer(static_cast<std::int64_t>(value)));
+    return std::nullopt;
+}
+
+PickleMachine::Problem PickleMachine::pushInteger(std::string_view line, bool isLong)
+{
+    if (!isLong && (line == "00" || line == "01")) {
+        push(b_.boolean(line == "01"));
+        return std::nullopt;
+    }
+    if (isLong && line.ends_with('L'))
+        line.remove_suffix(1);
+    std::string bytes;
+    if (!parseDecimal(line, bytes))
+        return problem(CkptFault::PickleText, "not a whole number of at most 4300 digits");
+    if (bytes.size() > 8) {
+        b_.charge(bytes.size());
+        push(b_.bigInt(c_.keep(std::move(bytes))));
+        return std::nullopt;
+    }
+    std::uint64_t value = !bytes.empty() && (bytes.back() & 0x80) != 0 ? ~0ULL : 0;
+    std::memcpy(&value, bytes.data(), bytes.size());
+    push(b_.integer(static_cast<std::int64_t>(value)));
+    return std::nullopt;
+}
+
+PickleMachine::Problem PickleMachine::pushFloatText()
+{
+    std::string_view line;
+    if (!takeLine(line))
+        return truncated();
+    char text[512] = {};
+    if (line.empty() || line.size() >= sizeof text || line.find('\0') != std::string_view::npos)
+        return problem(CkptFault::PickleText, "not a number");
+    std::memcpy(text, line.data(), line.size());
+    char* end = nullptr;
+    const double value = std::strtod(text, &end);
+    if (end != text + line.size())
+        return problem(CkptFault::PickleText, "not a number");
+    push(b_.real(value));
+    return std::nullopt;
+}
+
+PickleMachine::Problem PickleMachine::pushQuoted()
+{
+    std::string_view line;
+    if (!takeLine(line))
+        return truncated();
+    std::string text;
+    if (!unquotePython2(line, text))
+        return problem(CkptFault::PickleText, "a quoted string without its quotes");
+    const ValueKind kind = validUtf8(text) ? ValueKind::Str : ValueKind::Bytes;
+    b_.charge(text.size() + sizeof text);
+    push(b_.text(kind, c_.keep(std::move(text))));
+    return std::nullopt;
+}
+
+PickleMachine::Problem PickleMachine::pushEscaped()
+{
+    std::string_view line;
+    if (!takeLine(line))
+        return truncated();
+    std::string text;
+    if (!decodeRawUnicodeEscape(line, text))
+        return problem(CkptFault::PickleText, "a malformed \\u escape");
+    b_.charge(text.size() + sizeof text);
+    push(b_.text(ValueKind::Str, c_.keep(std::move(text))));
+    return std::nullopt;
+}
+
+PickleMachine::Problem PickleMachine::pushTuple(std::size_t count)
+{
+    if (!has(count))
+        return problem(CkptFault::PickleStack, "a tuple of more values than are on the stack");
+    const NodeId id = b_.sequence(ValueKind::Tuple, std::span<const NodeId>(stack_).last(count));
+    stack_.resize(stack_.size() - count);
+    push(id);
+    return std::nullopt;
+}
+
+PickleMachine::Problem PickleMachine::memoPut(std::uint64_t index)
+{
+    if (!has(1))
+        return problem(CkptFault::PickleStack, "nothing to remember");
+    const NodeId id = stack_.back();
+    if (index < memo_.size()) {
+        if (memo_[index] == kNone)
+            ++memoCount_;
+        memo_[index] = id;
+        return std::nullopt;
+    }
+    // Dense up to twice the number of entries; anything else must not reserve what it merely announces.
+    if (index < 2 * memoCount_ + 1024) {
+        memo_.resize(static_cast<std::size_t>(index) + 1, kNone);
+        memo_[index] = id;
+        ++memoCount_;
+    } else if (sparseMemo_.insert_or_assign(index, id).second) {
+        ++memoCount_;
+        b_.charge(32);
+    }
+    return std::nullopt;
+}
+
+PickleMachine::Problem PickleMachine::memoGet(std::uint64_t index)
+{
+    NodeId id = index < memo_.size() ? memo_[index] : kNone;
+    if (id == kNone)
+        if (const auto it = sparseMemo_.find(index); it != sparseMemo_.end())
+            id = it->second;
+    if (id == kNone)
+        return problem(CkptFault::PickleMemo, "memo slot " + std::to_string(index) + " was never written");
+    push(id);
+    return std::nullopt;
+}
+
+NodeId PickleMachine::globalNode(std::string_view module, std::string_view name)
+{
+    std::string key;
+    key.reserve(module.size() + name.size() + 1);
+    key.append(module).append(1, '\0').append(name);
+    const auto found = s_.globals.find(key);
+    if (found != s_.globals.end()) {
+        ++c_.globals[found->second.use].uses;
+        return found->second.node;
+    }
+    PickleSession::Entry entry;
+    entry.meaning = meaningOfGlobal(module, name);
+    const GlobalMeaning& m = entry.meaning;
+    b_.charge(4 * key.size() + 256);
+    if (!m.dtype.empty())
+        entry.node = b_.text(ValueKind::DtypeRef, m.dtype);
+    else if (!m.scheme.empty())
+        entry.node = b_.text(ValueKind::QScheme, m.scheme);
+    else
+        entry.node = b_.text(ValueKind::Global, c_.keep(m.name));
+    GlobalUse use;
+    use.name = m.name;
+    use.allowed = m.allowed;
+    use.offset = in_.inflated ? in_.offset : in_.offset + opcodeAt_;
+    use.uses = 1;
+    entry.use = static_cast<std::uint32_t>(c_.globals.size());
+    c_.globals.push_back(std::move(use));
+    const auto it = s_.globals.emplace(c_.keep(std::move(key)), std::move(entry)).first;
+    s_.byNode[it->second.node] = &it->second;
+    return it->second.node;
+}
+
+PickleMachine::Problem PickleMachine::global(std::string_view module, std::string_view name)
+{
+    if (!validUtf8(module) || !validUtf8(name))
+        return problem(CkptFault::PickleText, "a global whose name is not UTF-8");
+    const NodeId id = globalNode(module, name);
+    if (!allowedGlobal(id)) {
+        const auto* entry = entryOf(id);
+        const std::string& full = entry ? entry->meaning.name : std::string();
+        if (full.starts_with("torch.distributed.tensor.") ||
+            full == "torch.distributed.device_mesh.DeviceMesh")
+            s_.refuse("``torch.distributed.tensor`` must be imported to load DTensors");
+        else
+            s_.refuse("Unsupported global: GLOBAL " +
+                      (full.starts_with("builtins.") ? full.substr(9) : full).substr(0, 400) +
+                      " was not an allowed global by default.");
+    }
+    push(id);
+    return std::nullopt;
+}
+
+const PickleSession::Entry* PickleMachine::entryOf(NodeId id) const
+{
+    const auto it = s_.byNode.find(id);
+    return it == s_.byNode.end() ? nullptr : it->second;
+}
+
+bool PickleMachine::allowedGlobal(NodeId id) const
+{
+    const auto* entry = entryOf(id);
+    return entry && entry->meaning.allowed;
+}
+
+PickleMachine::Problem PickleMachine::appendItems(NodeId target, std::size_t first)
+{
+    const auto items = std::span<const NodeId>(stack_).subspan(first);
+    NodeId list = target;
+    if (kind(target) == ValueKind::Object) {
+        s_.refuse("Can only append to lists");
+        NodeId& own = c_.objects[c_.nodes[target].index].list;
+        if (own == kNone)
+            own = b_.container(ValueKind::List);
+        list = own;
+    } else if (kind(target) != ValueKind::List) {
+        return problem(CkptFault::PickleType, "appends to something that is not a list");
+    }
+    b_.append(list, items);
+    return std::nullopt;
+}
+
+PickleMachine::Problem PickleMachine::setItems(NodeId target, std::size_t first)
+{
+    const auto items = std::span<const NodeId>(stack_).subspan(first);
+    if (items.size() % 2 != 0)
+        return problem(CkptFault::PickleStack, "a key without a value");
+    NodeId dict = target;
+    if (kind(target) == ValueKind::Object) {
+        s_.refuse("Can only SETITEM for dict, collections.OrderedDict, collections.Counter");
+        NodeId& own = c_.objects[c_.nodes[target].index].items;
+        if (own == kNone)
+            own = b_.dict(DictType::Plain);
+        dict = own;
+    } else if (kind(target) != ValueKind::Dict) {
+        return problem(CkptFault::PickleType, "sets an item of something that is not a dict");
+    } else if (c_.nodes[target].flags == static_cast<std::uint8_t>(DictType::Default)) {
+        s_.refuse("Can only SETITEM for dict, collections.OrderedDict, collections.Counter");
+    }
+    b_.append(dict, items);
+    return std::nullopt;
+}
+
+PickleMachine::Problem PickleMachine::addItems(NodeId target, std::size_t first)
+{
+    const auto items = std::span<const NodeId>(stack_).subspan(first);
+    NodeId set = target;
+    if (kind(target) == ValueKind::Object) {
+        NodeId& own = c_.objects[c_.nodes[target].index].list;
+        if (own == kNone)
+            own = b_.container(ValueKind::List);
+        set = own;
+    } else if (kind(target) != ValueKind::Set) {
+        return problem(CkptFault::PickleType, "adds to something that is not a set");
+    }
+    b_.append(set, items);
+    return std::nullopt;
+}
+
+void PickleMachine::judgeBuild(NodeId target)
+{
+    const Node& n = c_.nodes[target];
+    bool fine = false;
+    switch (n.kind) {
+    case ValueKind::Tensor:
+        fine = c_.tensors[n.index].pyClass == kNone;
+        break;
+    case ValueKind::Dict:
+        fine = n.flags == static_cast<std::uint8_t>(DictType::Ordered) ||
+               n.flags == static_cast<std::uint8_t>(DictType::Counter);
+        break;
+    case ValueKind::Object:
+        fine = allowedGlobal(c_.objects[n.index].cls);
+        break;
+    default:
+        break;
+    }
+    if (!fine)
+        s_.refuse(
+            "Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`");
+}
+
+PickleMachine::Problem PickleMachine::build()
+{
+    if (!has(2))
+        return problem(CkptFault::PickleStack, "no object or no state to build it from");
+    const NodeId state = pop();
+    const NodeId target = stack_.back();
+    judgeBuild(target);
+    const Node& n = c_.nodes[target];
+    switch (n.kind) {
+    case ValueKind::Object:
+        c_.objects[n.index].state = state;
+        return std::nullopt;
+    case ValueKind::Tensor:
+        c_.tensors[n.index].attributes = state;
+        return std::nullopt;
+    case ValueKind::NumpyArray:
+    case ValueKind::NumpyDtype:
+        return buildNumpy(target, state);
+    case ValueKind::Dict:
+        if (n.flags == static_cast<std::uint8_t>(DictType::Ordered) ||
+            n.flags == static_cast<std::uint8_t>(DictType::Counter)) {
+            b_.charge(8);
+            c_.dictStates.emplace_back(target, state);
+            return std::nullopt;
+        }
+        [[fallthrough]];
+    default:
+        return problem(CkptFault::PickleType, "gives a state to a value that has none");
+    }
+}
+
+PickleMachine::Problem PickleMachine::persistent(NodeId id)
+{
+    const ValueKind k = kind(id);
+    const bool tuple = k == ValueKind::Tuple && c_.nodes[id].count > 0;
+    const Value first = tuple ? c_.value(c_.pool[c_.nodes[id].range.first]) : Value();
+    if (!(k == ValueKind::Int ||
+          (tuple && (first.is(ValueKind::Str) || first.is(ValueKind::Bytes)) && first.text() == "storage")))
+        s_.refuse("Only persistent_load of storage is allowed");
+    if (!loader_)
+        return problem(CkptFault::PicklePersistentId,
+                       "a persistent id, which this kind of file does not have");
+    auto value = loader_->load(id);
+    if (!value) {
+        CkptProblem p = value.problem();
+        if (p.why.empty())
+            return problem(p.fault, "a persistent id of unknown form");
+        CkptProblem placed = problem(p.fault, p.why);
+        if (!p.record.empty())
+            placed.record = p.record;
+        placed.detail = p.detail;
+        return placed;
+    }
+    push(*value);
+    return std::nullopt;
+}
+
+PickleMachine::Problem PickleMachine::call(NodeId callee, NodeId args, bool create)
+{
+    if (kind(args) != ValueKind::Tuple)
+        return problem(CkptFault::PickleType, "arguments that are not a tuple");
+    if (!allowedGlobal(callee))
+        s_.refuse(
+            create
+                ? "Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals`"
+                : "Trying to call reduce for unrecognized function");
+    const auto* entry = entryOf(callee);
+    if (entry && entry->meaning.call != KnownCall::None)
+        return knownCall(entry->meaning.call, callee, args);
+    return foreign(callee, args);
+}
+
+PickleMachine::Problem PickleMachine::foreign(NodeId callee, NodeId args)
+{
+    switch (kind(callee)) {
+    case ValueKind::Global:
+        break;
+    case ValueKind::Object: {
+        // A bound method or the like that a foreign call returned: keep that it was called.
+        const std::string_view inner = c_.value(callee).className();
+        b_.charge(inner.size() + 48);
+        callee = b_.text(ValueKind::Global, c_.keep("result of " + std::string(inner.substr(0, 200))));
+        break;
+    }
+    default:
+        return problem(CkptFault::PickleType, "calls a value that is neither a class nor a function");
+    }
+    push(b_.object(callee, args));
+    return std::nullopt;
+}
+
+void PickleMachine::refuseOpcode(std::uint8_t opcode)
+{
+    s_.refuse("Unsupported operand " + std::to_string(opcode));
+}
+
+PickleMachine::Problem PickleMachine::step(std::uint8_t op)
+{
+    const std::byte* p = nullptr;
+    std::string_view line;
+    if (s_.judge && c_.weightsOnly && !knownToWeightsOnly(op))
+        refuseOpcode(op);
+    switch (op) {
+    case Proto:
+        if (!take(1, p))
+            return truncated();
+        if (static_cast<std::uint8_t>(*p) > 5)
+            return problem(CkptFault::PickleOpcode,
+                           "pickle protocol " + std::to_string(static_cast<int>(*p)) + " is not known");
+        return std::nullopt;
+    case Frame:
+        return take(8, p) ? Problem() : truncated();
+    // stack and memo
+    case Mark:
+        marks_.push_back(stack_.size());
+        return std::nullopt;
+    case Pop:
+        if (has(1))
+            stack_.pop_back();
+        else if (!marks_.empty())
+            marks_.pop_back();
+        else
+            return problem(CkptFault::PickleStack, "nothing to drop");
+        return std::nullopt;
+    case PopMark: {
+        const auto first = popMark();
+        if (!first)
+            return problem(CkptFault::PickleStack, "no mark");
+        stack_.resize(*first);
+        return std::nullopt;
+    }
+    case Dup:
+        if (!has(1))
+            return problem(CkptFault::PickleStack, "nothing to repeat");
+        push(stack_.back());
+        return std::nullopt;
+    case Put:
+    case Get: {
+        std::uint64_t index = 0;
+        if (!takeLine(line))
+            return truncated();
+        if (!parseIndex(line, index))
+            return problem(CkptFault::PickleText, "a memo index that is not a number");
+        return op == Put ? memoPut(index) : memoGet(index);
+    }
+    case BinPut:
+        return take(1, p) ? memoPut(static_cast<std::uint8_t>(*p)) : truncated();
+    case LongBinPut:
+        return take(4, p) ? memoPut(loadLe<std::uint32_t>(p)) : truncated();
+    case Memoize:
+        return memoPut(memoCount_);
+    case BinGet:
+        return take(1, p) ? memoGet(static_cast<std::uint8_t>(*p)) : truncated();
+    case LongBinGet:
+        return take(4, p) ? memoGet(loadLe<std::uint32_t>(p)) : truncated();
+    // plain values
+    case None:
+        push(b_.none());
+        return std::nullopt;
+    case NewTrue:
+    case NewFalse:
+        push(b_.boolean(op == NewTrue));
+        return std::nullopt;
+    case Int:
+    case Long:
+        return takeLine(line) ? pushInteger(line, op == Long) : truncated();
+    case BinInt:
+        if (!take(4, p))
+            return truncated();
+        push(b_.integer(loadLe<std::int32_t>(p)));
+        return std::nullopt;
+    case BinInt1:
+        if (!take(1, p))
+            return truncated();
+        push(b_.integer(static_cast<std::uint8_t>(*p)));
+        return std::nullopt;
+    case BinInt2:
+        if (!take(2, p))
+            return truncated();
+        push(b_.integer(loadLe<std::uint16_t>(p)));
+        return std::nullopt;
+    case Long1:
+        return take(1, p) ? pushLong(static_cast<std::uint8_t>(*p)) : truncated();
+    case Long4: {
+        if (!take(4, p))
+            return truncated();
+        const auto size = loadLe<std::int32_t>(p);
+        if (size < 0)
+            return problem(CkptFault::PickleText, "an integer of " + std::to_string(size) + " bytes");
+        return pushLong(static_cast<std::uint64_t>(size));
+    }
+    case Float:
+        return pushFloatText();
+    case BinFloat:
+        if (!take(8, p))
+            return truncated();
+        push(b_.real(std::bit_cast<double>(__builtin_bswap64(loadLe<std::uint64_t>(p)))));
+        return std::nullopt;
+    case String:
+        return pushQuoted();
+    case Unicode:
+        return pushEscaped();
+    case BinString:
+    case ShortBinString: {
+        if (!take(op == BinString ? 4 : 1, p))
+            return truncated();
+        const std::int64_t size = op == BinString ? loadLe<std::int32_t>(p) : static_cast<std::uint8_t>(*p);
+        if (size < 0)
+            return problem(CkptFault::PickleText, "a string of negative length");
+        if (static_cast<std::uint64_t>(size) > in_.bytes.size() - at_)
+            return truncated();
+        // Python 2 text: bytes of unknown encoding.
+        const bool utf8 = validUtf8(asText(in_.bytes.subspan(at_, static_cast<std::size_t>(size))));
+        if (!utf8)
+            s_.refuse("'utf-8' codec can't decode a Python 2 string");
+        return pushText(utf8 ? ValueKind::Str : ValueKind::Bytes, static_cast<std::uint64_t>(size));
+    }
+    case ShortBinUnicode:
+        return take(1, p) ? pushText(ValueKind::Str, static_cast<std::uint8_t>(*p)) : truncated();
+    case BinUnicode:
+        return take(4, p) ? pushText(ValueKind::Str, loadLe<std::uint32_t>(p)) : truncated();
+    case BinUnicode8:
+        return take(8, p) ? pushText(ValueKind::Str, loadLe<std::uint64_t>(p)) : truncated();
+    case ShortBinBytes:
+        return take(1, p) ? pushText(ValueKind::Bytes, static_cast<std::uint8_t>(*p)) : truncated();
+    case BinBytes:
+        return take(4, p) ? pushText(ValueKind::Bytes, loadLe<std::uint32_t>(p)) : truncated();
+    case BinBytes8:
+        return take(8, p) ? pushText(ValueKind::Bytes, loadLe<std::uint64_t>(p)) : truncated();
+    case ByteArray8:
+        return take(8, p) ? pushText(ValueKind::ByteArray, loadLe<std::uint64_t>(p)) : truncated();
+    // containers
+    case EmptyTuple:
+        push(b_.emptyTuple());
+        return std::nullopt;
+    case Tuple1:
+    case Tuple2:
+    case Tuple3:
+        return pushTuple(static_cast<std::size_t>(op - Tuple1 + 1));
+    case EmptyList:
+        push(b_.container(ValueKind::List));
+        return std::nullopt;
+    case EmptyDict:
+        push(b_.dict(DictType::Plain));
+        return std::nullopt;
+    case EmptySet:
+        push(b_.container(ValueKind::Set));
+        return std::nullopt;
+    case TupleOp:
+    case ListOp:
+    case DictOp:
+    case FrozenSetOp: {
+        const auto first = popMark();
+        if (!first)
+            return problem(CkptFault::PickleStack, "no mark");
+        const auto items = std::span<const NodeId>(stack_).subspan(*first);
+        NodeId id = kNone;
+        if (op == DictOp) {
+            if (items.size() % 2 != 0)
+                return problem(CkptFault::PickleStack, "a key without a value");
+            id = b_.dict(DictType::Plain);
+            b_.append(id, items);
+        } else {
+            id = b_.sequence(op == TupleOp  ? ValueKind::Tuple
+                             : op == ListOp ? ValueKind::List
+                                            : ValueKind::FrozenSet,
+                             items);
+        }
+        stack_.resize(*first);
+        push(id);
+        return std::nullopt;
+    }
+    case Append: {
+        if (!has(2))
+            return problem(CkptFault::PickleStack, "nothing to append or nothing to append to");
+        const auto failed = appendItems(stack_[stack_.size() - 2], stack_.size() - 1);
+        stack_.pop_back();
+        return failed;
+    }
+    case SetItem: {
+        if (!has(3))
+            return problem(CkptFault::PickleStack, "no key, value or dict");
+        const auto failed = setItems(stack_[stack_.size() - 3], stack_.size() - 2);
+        stack_.resize(stack_.size() - 2);
+        return failed;
+    }
+    case Appends:
+    case SetItems:
+    case AddItems: {
+        const auto first = popMark();
+        if (!first || *first <= floor())
+            return problem(CkptFault::PickleStack, "no mark, or nothing in front of it");
+        const NodeId target = stack_[*first - 1];
+        const auto failed = op == Appends    ? appendItems(target, *first)
+                            : op == SetItems ? setItems(target, *first)
+                                             : addItems(target, *first);
+        stack_.resize(*first);
+        return failed;
+    }
+    // globals and calls
+    case GlobalOp: {
+        std::string_view name;
+        if (!takeLine(line) || !takeLine(name))
+            return truncated();
+        return global(line, name);
+    }
+    case StackGlobal: {
+        if (!has(2) || kind(stack_.back()) != ValueKind::Str ||
+            kind(stack_[stack_.size() - 2]) != ValueKind::Str)
+            return problem(CkptFault::PickleStack, "a global without module and name");
+        const std::string_view name = c_.value(pop()).text();
+        const std::string_view module = c_.value(pop()).text();
+        return global(module, name);
+    }
+    case Reduce:
+    case NewObj: {
+        if (!has(2))
+            return problem(CkptFault::PickleStack, "a call without function or arguments");
+        const NodeId args = pop();
+        const NodeId callee = pop();
+        return call(callee, args, op == NewObj);
+    }
+    case NewObjEx: {
+        if (!has(3))
+            return problem(CkptFault::PickleStack, "a call without class or arguments");
+        if (kind(pop()) != ValueKind::Dict) // keyword arguments
+            return problem(CkptFault::PickleType, "keyword arguments that are not a dict");
+        const NodeId args = pop();
+        const NodeId callee = pop();
+        return call(callee, args, true);
+    }
+    case Inst: {
+        std::string_view name;
+        if (!takeLine(line) || !takeLine(name))
+            return truncated();
+        const auto first = popMark();
+        if (!first)
+            return problem(CkptFault::PickleStack, "no mark");
+        if (auto failed = global(line, name))
+            return failed;
+        const NodeId callee = pop();
+        const NodeId args = b_.sequence(ValueKind::Tuple, std::span<const NodeId>(stack_).subspan(*first));
+        stack_.resize(*first);
+        return call(callee, args, true);
+    }
+    case Obj: {
+        const auto first = popMark();
+        if (!first || *first >= stack_.size())
+            return problem(CkptFault::PickleStack, "no mark or no class behind it");
+        const NodeId callee = stack_[*first];
+        const NodeId args =
+            b_.sequence(ValueKind::Tuple, std::span<const NodeId>(stack_).subspan(*first + 1));
+        stack_.resize(*first);
+        return call(callee, args, true);
+    }
+    case Build:
+        return build();
+    case PersId: {
+        if (!takeLine(line))
+            return truncated();
+        return persistent(b_.text(ValueKind::Str, line));
+    }
+    case BinPersId:
+        if (!has(1))
+            return problem(CkptFault::PickleStack, "no persistent id");
+        return persistent(pop());
+    case Ext1:
+    case Ext2:
+    case Ext4:
+        return problem(CkptFault::PickleOpcode,
+                       "names an object of the process that wrote it (extension registry)");
+    case NextBuffer:
+    case ReadonlyBuffer:
+        return problem(CkptFault::PickleOpcode, "needs a buffer that lies outside the pickle");
+    default:
+        return problem(CkptFault::PickleOpcode, "opcode " + hexByte(op) + " does not exist");
+    }
+}
+
+CkptResult<NodeId> PickleMachine::run(std::uint64_t start)
+{
+    const auto firstNode = static_cast<NodeId>(c_.nodes.size());
+    at_ = std::min<std::uint64_t>(start, in_.bytes.size());
+    stack_.clear();
+    marks_.clear();
+    memo_.clear();
+    sparseMemo_.clear();
+    memoCount_ = 0;
+    for (;;) {
+        opcodeAt_ = at_;
+        if (at_ >= in_.bytes.size())
+            return problem(CkptFault::PickleTruncated, "the pickle ends without STOP");
+        const auto op = static_cast<std::uint8_t>(in_.bytes[at_++]);
+        if (op == Stop)
+            break;
+        if (auto failed = step(op))
+            return *failed;
+        if (!b_.withinBudget())
+            return problem(CkptFault::PickleTooLarge, "builds more than a file of this size can justify");
+    }
+    if (!has(1))
+        return problem(CkptFault::PickleStack, "STOP without a value");
+    c_.pickleBytes += at_ - start;
+    b_.mergeKeys(firstNode);
+    return stack_.back();
+}
+
+} // namespace lockstep

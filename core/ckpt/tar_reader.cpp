@@ -1,0 +1,332 @@
+// torch.save of torch <= 0.1: a tar of "sys_info", "pickle", "tensors" and "storages" (torch/serialization.py, legacy_load).
+#include "core/ckpt/bytes.h"
+#include "core/ckpt/readers.h"
+
+#include <map>
+#include <unordered_map>
+
+namespace lockstep {
+namespace {
+
+struct TarMember {
+    std::uint64_t offset = 0; // of its bytes
+    std::uint64_t size = 0;
+};
+
+// Octal, or base-256 when the top bit is set (GNU).
+bool tarNumber(std::string_view field, std::uint64_t& value)
+{
+    value = 0;
+    if (!field.empty() && (static_cast<unsigned char>(field[0]) & 0x80) != 0) {
+        for (std::size_t i = field.size() - 8; i < field.size(); ++i)
+            value = value << 8 | static_cast<unsigned char>(field[i]);
+        return true;
+    }
+    bool any = false;
+    for (const char c : field) {
+        if (c >= '0' && c <= '7') {
+            value = value * 8 + static_cast<std::uint64_t>(c - '0');
+            any = true;
+        } else if (c != ' ' && c != '\0') {
+            return false;
+        } else if (any) {
+            break;
+        }
+    }
+    return any;
+}
+
+// Views of storages share their root; offsets of tensors on a view count from the start of the root.
+struct TarStorage {
+    std::uint32_t storage = 0;
+    std::int64_t offset = 0;
+    std::int64_t elements = 0;
+};
+
+class TarReader : public PersistentLoader
+{
+public:
+    TarReader(PickleSession& session, std::uint32_t file)
+        : s_(session), c_(session.c), file_(file), bytes_(session.c.files[file]->bytes())
+    {
+    }
+
+    CkptResult<NodeId> read()
+    {
+        if (auto p = readMembers())
+            return *p;
+        for (const std::string_view name : {"pickle", "storages", "tensors"})
+            if (!members_.contains(std::string(name)))
+                return problem(CkptFault::TarMember, 0,
+                               "no member \"" + std::string(name) + "\": not a checkpoint of torch");
+        s_.builder.allow(bytes_.size());
+        if (auto p = readStorages())
+            return *p;
+        if (auto p = readTensors())
+            return *p;
+        s_.refuse("Cannot use ``weights_only=True`` with files saved in the legacy .tar format.");
+        PickleMachine machine = machineFor("pickle");
+        return machine.run();
+    }
+
+    // A class with its source, or the key of a tensor or storage as text.
+    CkptResult<NodeId> load(NodeId id) override
+    {
+        const Value v = c_.value(id);
+        if (v.is(ValueKind::Tuple) && v.size() > 0)
+            return v.item(0).id();
+        std::int64_t key = 0;
+        if (!keyOf(v, key))
+            return CkptProblem{CkptFault::PicklePersistentId, 0, {}, {}, {}, {}, true};
+        if (const auto tensor = tensors_.find(key); tensor != tensors_.end())
+            return tensor->second;
+        const auto storage = storages_.find(key);
+        if (storage == storages_.end())
+            return CkptProblem{CkptFault::RecordMissing,
+                               0,
+                               {},
+                               {},
+                               "names a tensor that the archive does not hold",
+                               {},
+                               true};
+        c_.storageUses.push_back(
+            {storage->second.storage, c_.storages[storage->second.storage].dtype, storage->second.elements});
+        return s_.builder.reference(ValueKind::Storage,
+                                    static_cast<std::uint32_t>(c_.storageUses.size() - 1));
+    }
+
+private:
+    using Problem = std::optional<CkptProblem>;
+
+    CkptProblem problem(CkptFault fault, std::uint64_t offset, std::string why) const
+    {
+        CkptProblem p;
+        p.fault = fault;
+        p.offset = offset;
+        p.file = c_.files[file_]->name();
+        p.why = std::move(why);
+        p.fatal = true;
+        return p;
+    }
+
+    Problem readMembers()
+    {
+        std::uint64_t at = 0;
+        while (bytes_.size() - at >= 512) {
+            const std::string_view header = asText(bytes_.subspan(at, 512));
+            if (header.find_first_not_of('\0') == std::string_view::npos)
+                return std::nullopt; // end of the archive
+            std::uint64_t size = 0;
+            std::uint64_t sum = 0;
+            if (!tarNumber(header.substr(124, 12), size) || !tarNumber(header.substr(148, 8), sum))
+                return problem(CkptFault::TarHeader, at, "a member header without size or checksum");
+            std::uint64_t real = 8 * ' ';
+            for (std::size_t i = 0; i < 512; ++i)
+                if (i < 148 || i >= 156)
+                    real += static_cast<unsigned char>(header[i]);
+            if (real != sum)
+                return problem(CkptFault::TarHeader, at, "the checksum of a member header is wrong");
+            if (!inside(at + 512, size, bytes_.size()))
+                return problem(CkptFault::TarMember, at, "a member reaches past the end of the file");
+            std::string_view name = header.substr(0, 100);
+            name = name.substr(0, name.find('\0'));
+            if (name.starts_with("./"))
+                name.remove_prefix(2);
+            const char type = header[156];
+            if (type == '0' || type == '\0')
+                members_[std::string(name)] = {at + 512, size};
+            else if (name == "pickle" || name == "storages" || name == "tensors")
+                return problem(CkptFault::TarMember, at,
+                               "member \"" + std::string(name) + "\" is a link or a special file");
+            at += 512 + (size + 511) / 512 * 512;
+            if (at > bytes_.size())
+                break;
+        }
+        return std::nullopt;
+    }
+
+    PickleMachine machineFor(const std::string& member)
+    {
+        const TarMember& m = members_[member];
+        PickleInput input;
+        input.bytes = bytes_.subspan(m.offset, m.size);
+        input.file = file_;
+        input.offset = m.offset;
+        input.record = member;
+        return PickleMachine(s_, std::move(input), this);
+    }
+
+    bool keyOf(Value v, std::int64_t& key) const
+    {
+        if (v.is(ValueKind::Int)) {
+            key = v.integer();
+            return true;
+        }
+        if (!v.is(ValueKind::Str) || v.text().empty() || v.text().size() > 20)
+            return false;
+        key = 0;
+        for (const char c : v.text())
+            if (c < '0' || c > '9' || !mulInto<std::int64_t>(key, 10, key) ||
+                !addInto<std::int64_t>(key, c - '0', key))
+                return false;
+        return true;
+    }
+
+    // Count, then per storage a pickle (key, location, class), the element count and the bytes; then the list of views.
+    Problem readStorages()
+    {
+        const TarMember& m = members_["storages"];
+        const auto data = bytes_.subspan(m.offset, m.size);
+        PickleMachine machine = machineFor("storages");
+        auto count = machine.run();
+        if (!count)
+            return count.problem();
+        if (!c_.value(*count).is(ValueKind::Int))
+            return problem(CkptFault::TarMember, m.offset, "the number of storages is not a number");
+        std::uint64_t at = machine.end();
+        for (std::int64_t i = 0; i < c_.value(*count).integer(); ++i) {
+            const std::uint64_t start = at;
+            auto head = machine.run(at);
+            if (!head)
+                return head.problem();
+            at = machine.end();
+            const Value v = c_.value(*head);
+            std::int64_t key = 0;
+            const auto cls =
+                v.is(ValueKind::Tuple) && v.size() == 3 ? s_.byNode.find(v.item(2).id()) : s_.byNode.end();
+            if (cls == s_.byNode.end() || !cls->second->meaning.storageClass || !keyOf(v.item(0), key) ||
+                !v.item(1).is(ValueKind::Str))
+                return problem(CkptFault::TensorType, m.offset + start,
+                               "a storage of unknown class, key or place");
+            if (data.size() - at < 8)
+                return problem(CkptFault::LegacyStorage, m.offset + at, "the member ends before a storage");
+            const auto elements = loadLe<std::int64_t>(&data[at]);
+            at += 8;
+            std::int64_t size = 0;
+            const auto type = cls->second->meaning.storageType;
+            if (elements < 0 ||
+                !mulInto(elements, type ? static_cast<std::int64_t>(itemSize(*type)) : 1, size) ||
+                data.size() - at < static_cast<std::uint64_t>(size))
+                return problem(CkptFault::LegacyStorage, m.offset + at - 8,
+                               "a storage of " + std::to_string(elements) +
+                                   " elements does not fit its member");
+            StorageInfo info;
+            info.key = s_.c.keep(std::to_string(key));
+            info.device = v.item(1).text();
+            info.dtype = type;
+            info.file = file_;
+            info.elements = elements;
+            info.bytes = static_cast<std::uint64_t>(size);
+            info.offset = m.offset + at;
+            s_.builder.charge(sizeof info + 96);
+            storages_[key] = {static_cast<std::uint32_t>(c_.storages.size()), 0, elements};
+            c_.storages.push_back(info);
+            at += info.bytes;
+        }
+        auto views = machine.run(at);
+        if (!views)
+            return views.problem();
+        const Value list = c_.value(*views);
+        for (std::size_t i = 0; list.is(ValueKind::List) && i < list.size(); ++i) {
+            const Value view = list.item(i);
+            std::int64_t target = 0;
+            std::int64_t root = 0;
+            if (!view.is(ValueKind::Tuple) || view.size() != 4 || !keyOf(view.item(0), target) ||
+                !keyOf(view.item(1), root) || !view.item(2).is(ValueKind::Int) ||
+                !view.item(3).is(ValueKind::Int) || !storages_.contains(root))
+                return problem(CkptFault::TarMember, m.offset + at, "a storage view of unknown form");
+            const TarStorage from = storages_[root];
+            const std::int64_t offset = view.item(2).integer();
+            const std::int64_t elements = view.item(3).integer();
+            if (offset < 0 || elements < 0 || offset > from.elements || elements > from.elements - offset)
+                return problem(CkptFault::TensorBounds, m.offset + at,
+                               "a storage view reaches past its storage");
+            storages_[target] = {from.storage, from.offset + offset, elements};
+        }
+        return std::nullopt;
+    }
+
+    // Count, then per tensor a pickle (key, storage key, class), int32 rank, 4 bytes, sizes, strides, offset.
+    Problem readTensors()
+    {
+        const TarMember& m = members_["tensors"];
+        const auto data = bytes_.subspan(m.offset, m.size);
+        PickleMachine machine = machineFor("tensors");
+        auto count = machine.run();
+        if (!count)
+            return count.problem();
+        if (!c_.value(*count).is(ValueKind::Int))
+            return problem(CkptFault::TarMember, m.offset, "the number of tensors is not a number");
+        std::uint64_t at = machine.end();
+        for (std::int64_t i = 0; i < c_.value(*count).integer(); ++i) {
+            const std::uint64_t start = at;
+            auto head = machine.run(at);
+            if (!head)
+                return head.problem();
+            at = machine.end();
+            const Value v = c_.value(*head);
+            std::int64_t key = 0;
+            std::int64_t storageKey = 0;
+            if (!v.is(ValueKind::Tuple) || v.size() != 3 || !keyOf(v.item(0), key) ||
+                !keyOf(v.item(1), storageKey) || !storages_.contains(storageKey))
+                return problem(CkptFault::TarMember, m.offset + start, "a tensor of unknown key or storage");
+            if (data.size() - at < 8)
+                return problem(CkptFault::TarMember, m.offset + at, "the member ends before a tensor");
+            const auto rank = loadLe<std::int32_t>(&data[at]);
+            if (rank < 0 || rank > 255)
+                return problem(CkptFault::TensorShape, m.offset + at,
+                               "a tensor of " + std::to_string(rank) + " dimensions");
+            at += 8;
+            const std::uint64_t need = 16 * static_cast<std::uint64_t>(rank) + 8;
+            if (data.size() - at < need)
+                return problem(CkptFault::TarMember, m.offset + at,
+                               "the member ends in the middle of a tensor");
+            std::vector<std::int64_t> dims;
+            for (std::int32_t d = 0; d < 2 * rank; ++d, at += 8)
+                dims.push_back(loadLe<std::int64_t>(&data[at]));
+            TensorInfo info;
+            const TarStorage& storage = storages_[storageKey];
+            info.rank = static_cast<std::uint8_t>(rank);
+            info.storage = storage.storage;
+            info.dtype = c_.storages[storage.storage].dtype.value_or(DType::UInt8);
+            std::int64_t last = loadLe<std::int64_t>(&data[at]);
+            at += 8;
+            bool fits = last >= 0 && addInto(last, storage.offset, info.offset);
+            bool empty = false;
+            for (std::int32_t d = 0; d < rank; ++d) {
+                std::int64_t reach = 0;
+                const std::int64_t n = dims[static_cast<std::size_t>(d)];
+                const std::int64_t step = dims[static_cast<std::size_t>(rank + d)];
+                empty = empty || n == 0;
+                fits = fits && n >= 0 && step >= 0 && mulInto<std::int64_t>(n - 1, step, reach) &&
+                       addInto(last, reach, last);
+            }
+            if (!fits || (!empty && last >= storage.elements))
+                return problem(CkptFault::TensorBounds, m.offset + start,
+                               "a tensor reaches past its storage");
+            info.dims = s_.builder.addDims(dims);
+            s_.builder.charge(sizeof info + 64 + dims.size() * 8);
+            c_.tensors.push_back(info);
+            tensors_[key] =
+                s_.builder.reference(ValueKind::Tensor, static_cast<std::uint32_t>(c_.tensors.size() - 1));
+        }
+        return std::nullopt;
+    }
+
+    PickleSession& s_;
+    Checkpoint& c_;
+    std::uint32_t file_;
+    std::span<const std::byte> bytes_;
+    std::map<std::string, TarMember> members_;
+    std::unordered_map<std::int64_t, TarStorage> storages_;
+    std::unordered_map<std::int64_t, NodeId> tensors_;
+};
+
+} // namespace
+
+CkptResult<NodeId> readTar(PickleSession& session, std::uint32_t file)
+{
+    return TarReader(session, file).read();
+}
+
+} // namespace lockstep
