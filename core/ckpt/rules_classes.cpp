@@ -42,30 +42,103 @@ std::map<std::string, std::string> classPaths(const Checkpoint& checkpoint)
     return paths;
 }
 
+// Classes a container's own format uses: not a finding there.
+bool partOfFormat(const Checkpoint& checkpoint, std::string_view name)
+{
+    if (checkpoint.container == Container::Dcp)
+        return name.starts_with("torch.") || name.starts_with("pathlib.") ||
+               name.starts_with("collections.") || name == "builtins.getattr" || name == "builtins.set" ||
+               name == "_codecs.encode";
+    return false;
+}
+
+// Modules whose functions act on the machine. No list of bad names is complete: what is not on it is not called safe.
+bool actsOnTheMachine(std::string_view name)
+{
+    constexpr std::string_view modules[] = {"os.",           "posix.",
+                                            "nt.",           "subprocess.",
+                                            "sys.",          "socket.",
+                                            "shutil.",       "runpy.",
+                                            "importlib.",    "ctypes.",
+                                            "pty.",          "webbrowser.",
+                                            "commands.",     "builtins.eval",
+                                            "builtins.exec", "builtins.compile",
+                                            "builtins.open", "builtins.__import__",
+                                            "builtins.apply"};
+    return std::any_of(std::begin(modules), std::end(modules),
+                       [&](std::string_view m) { return name.starts_with(m); });
+}
+
+std::string_view topModule(std::string_view name)
+{
+    return name.substr(0, name.find('.'));
+}
+
+// One finding per place, naming all classes used there; classes without a place of their own go with those of their module.
 void blockedClasses(const RuleContext& context, std::vector<Verdict>& out)
 {
     const Checkpoint& checkpoint = context.checkpoint;
-    std::vector<const GlobalUse*> blocked;
-    for (const GlobalUse& use : checkpoint.globals)
-        if (!use.allowed)
-            blocked.push_back(&use);
-    if (blocked.empty())
-        return;
     const auto paths = classPaths(checkpoint);
-    constexpr std::size_t kMost = 20;
-    for (std::size_t i = 0; i < blocked.size() && i < kMost; ++i) {
-        const GlobalUse& use = *blocked[i];
+    struct Group {
+        std::string path;
+        std::vector<const GlobalUse*> uses;
+    };
+    std::vector<Group> groups;
+    std::vector<const GlobalUse*> homeless;
+    for (const GlobalUse& use : checkpoint.globals) {
+        if (use.allowed || partOfFormat(checkpoint, use.name))
+            continue;
         auto place = paths.find(use.name);
         if (place == paths.end() && use.name.starts_with("numpy"))
             place = paths.find(use.name.ends_with("scalar") ? "numpy.scalar" : "numpy.ndarray");
-        Verdict verdict = makeVerdict(
-            "46", Severity::Warning,
-            use.name + (place == paths.end() ? " is named by the pickle" : " is used at " + place->second) +
-                " and weights_only=True refuses it");
-        verdict.key = place == paths.end() ? "" : place->second;
-        verdict.offset = use.offset;
-        verdict.errorText = quoted(use.name);
-        verdict.evidence = {use.name};
+        if (place == paths.end() || actsOnTheMachine(use.name)) {
+            homeless.push_back(&use);
+            continue;
+        }
+        const auto group = std::find_if(groups.begin(), groups.end(),
+                                        [&](const Group& g) { return g.path == place->second; });
+        if (group == groups.end())
+            groups.push_back({place->second, {&use}});
+        else
+            group->uses.push_back(&use);
+    }
+    // getattr is how pickles name nested classes and enum members: it belongs to whatever else was found.
+    std::stable_partition(homeless.begin(), homeless.end(),
+                          [](const GlobalUse* use) { return use->name != "builtins.getattr"; });
+    for (const GlobalUse* use : homeless) {
+        if (use->name == "builtins.getattr" && !groups.empty()) {
+            groups.front().uses.push_back(use);
+            continue;
+        }
+        const auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) {
+            return !actsOnTheMachine(use->name) && topModule(g.uses.front()->name) == topModule(use->name);
+        });
+        if (group == groups.end())
+            groups.push_back({"", {use}});
+        else
+            group->uses.push_back(use);
+    }
+    constexpr std::size_t kMost = 30;
+    for (std::size_t i = 0; i < groups.size() && i < kMost; ++i) {
+        const Group& group = groups[i];
+        std::vector<std::string> names;
+        for (const GlobalUse* use : group.uses)
+            names.push_back(use->name);
+        const bool one = names.size() == 1;
+        const bool acts = actsOnTheMachine(names.front());
+        std::string sentence =
+            listNames(names) + (group.path.empty()
+                                    ? (one ? " is named by the pickle" : " are named by the pickle")
+                                    : (one ? " is used at " : " are used at ") + group.path);
+        sentence += acts ? "; a reader without weights_only=True would run it"
+                         : " and weights_only=True refuses " + std::string(one ? "it" : "them");
+        Verdict verdict = makeVerdict("46", acts ? Severity::Failure : Severity::Warning, sentence);
+        if (acts)
+            verdict.fix = "Do not load this file; ask where it comes from";
+        verdict.key = group.path;
+        verdict.offset = group.uses.front()->offset;
+        verdict.errorText = quoted(names.front());
+        verdict.evidence = names;
         out.push_back(std::move(verdict));
     }
 }

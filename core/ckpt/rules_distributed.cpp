@@ -52,7 +52,10 @@ Shards shardsOf(const Checkpoint& checkpoint, const TensorInfo& tensor)
     Shards shards;
     if (tensor.attributes == kNone)
         return shards;
-    const Value attributes = checkpoint.value(tensor.attributes);
+    Value attributes = checkpoint.value(tensor.attributes);
+    // BUILD with slots: (None, {...}).
+    if (attributes.is(ValueKind::Tuple) && attributes.size() == 2)
+        attributes = attributes.item(1);
     if (!attributes.is(ValueKind::Dict))
         return shards;
     searchMesh(attributes, "", 0, shards.ranks, checkpoint);

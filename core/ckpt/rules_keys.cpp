@@ -57,6 +57,30 @@ std::string parametrizedName(const std::string& key)
     return name + std::string(segments[n - 2]);
 }
 
+// load_state_dict's own words, shortened after a few names.
+std::string loadText(const Names& missing, const Names& unexpected)
+{
+    const auto list = [](const Names& names) {
+        std::string text;
+        for (std::size_t i = 0; i < names.size() && i < 3; ++i)
+            text += (i ? ", \"" : "\"") + names[i] + "\"";
+        return text + (names.size() > 3 ? ", ... " : ". ");
+    };
+    std::string text;
+    if (!missing.empty())
+        text += "Missing key(s) in state_dict: " + list(missing);
+    if (!unexpected.empty())
+        text += "Unexpected key(s) in state_dict: " + list(unexpected);
+    return text.empty() ? text : text.substr(0, text.size() - 1);
+}
+
+std::string sizeText(const std::string& key, std::span<const std::int64_t> here,
+                     std::span<const std::int64_t> there)
+{
+    return "size mismatch for " + key + ": copying a param with shape torch.Size(" + shapeText(here) +
+           ") from checkpoint, the shape in current model is torch.Size(" + shapeText(there) + ").";
+}
+
 // Everything a comparison of two lists of keys needs.
 class KeyComparison
 {
@@ -78,6 +102,8 @@ public:
 
     void run()
     {
+        const std::size_t before = out_.size();
+        const std::string said = loadText(missing_, unexpected_);
         takeCounters();
         takeAveraged();
         takeParametrized();
@@ -85,6 +111,13 @@ public:
         takeTied();
         compareShapes();
         reportRest();
+        // All findings about names are parts of one error of load_state_dict.
+        for (std::size_t i = before; i < out_.size(); ++i) {
+            Verdict& verdict = out_[i];
+            const bool names = verdict.row.size() == 1 && verdict.row != "9";
+            if ((names && verdict.row != "5") || verdict.row == "N2")
+                verdict.errorText = said;
+        }
     }
 
 private:
@@ -333,7 +366,7 @@ void KeyComparison::compareShapes()
     for (const auto& [name, shape] : context_.target->model)
         byName.emplace(mapping_.fromB(name), &shape);
     Names empty, differ;
-    std::string first, firstEmpty;
+    std::string first, text, emptyText;
     for (const NamedShape& key : keys_) {
         const auto exact = wanted_.find(key.name);
         const Target::Shape* want = exact != wanted_.end() ? exact->second : nullptr;
@@ -346,9 +379,13 @@ void KeyComparison::compareShapes()
         const bool wantsSome =
             std::none_of(want->begin(), want->end(), [](std::int64_t n) { return n == 0; });
         if (key.shape == std::vector<std::int64_t>{0} && wantsSome) {
+            if (empty.empty())
+                emptyText = sizeText(key.name, key.shape, *want);
             empty.push_back(key.name);
             continue;
         }
+        if (differ.empty())
+            text = sizeText(key.name, key.shape, *want);
         if (differ.empty())
             first =
                 key.name + " is " + shapeText(key.shape) + " here and " + shapeText(*want) + " in the model";
@@ -359,6 +396,7 @@ void KeyComparison::compareShapes()
                                       std::to_string(empty.size()) + " of " + std::to_string(keys_.size()) +
                                           " parameters have the shape [0]: " + listNames(empty));
         verdict.key = empty.front();
+        verdict.errorText = emptyText;
         verdict.evidence = head(empty);
         out_.push_back(std::move(verdict));
     }
@@ -368,6 +406,7 @@ void KeyComparison::compareShapes()
                         std::to_string(differ.size()) +
                             (differ.size() == 1 ? " shape differs: " : " shapes differ: ") + first);
         verdict.key = differ.front();
+        verdict.errorText = text;
         verdict.evidence = head(differ);
         out_.push_back(std::move(verdict));
     }

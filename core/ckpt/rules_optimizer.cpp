@@ -52,6 +52,20 @@ bool isParameter(const Checkpoint& checkpoint, const ModelKey& key)
     return last != "running_mean" && last != "running_var";
 }
 
+// What torch says when a state meets a parameter of another shape: the last dimension that differs.
+std::string broadcastText(const Shape& state, const Shape& parameter)
+{
+    for (std::size_t back = 1; back <= std::min(state.size(), parameter.size()); ++back) {
+        const std::int64_t a = state[state.size() - back], b = parameter[parameter.size() - back];
+        if (a == b || a == 1 || b == 1)
+            continue;
+        const std::size_t dimension = std::max(state.size(), parameter.size()) - back;
+        return "The size of tensor a (" + std::to_string(a) + ") must match the size of tensor b (" +
+               std::to_string(b) + ") at non-singleton dimension " + std::to_string(dimension);
+    }
+    return ""; // the shapes broadcast: no error, wrong numbers
+}
+
 void compareOrder(const OptimizerPart& optimizer, const std::vector<Shape>& wanted,
                   const std::vector<std::string>& names, bool fromModel, std::vector<Verdict>& out)
 {
@@ -84,6 +98,7 @@ void compareOrder(const OptimizerPart& optimizer, const std::vector<Shape>& want
                         shapeText(*shapes[first]) + " and the parameter" + name + " the shape " +
                         shapeText(wanted[first]) + (moved ? "; the same shapes occur in another order" : ""));
     verdict.key = optimizer.path;
+    verdict.errorText = broadcastText(*shapes[first], wanted[first]);
     out.push_back(std::move(verdict));
 }
 
@@ -166,7 +181,10 @@ void optimizerRules(const RuleContext& context, std::vector<Verdict>& out)
                              false, out);
             if (out.size() == before)
                 compareNames(context, optimizer, out);
-        } else if (context.parts.model() && context.parts.optimizers.size() == 1) {
+        } else if (context.parts.model() && context.parts.optimizers.size() == 1 &&
+                   (context.checkpoint.container == Container::Zip ||
+                    context.checkpoint.container == Container::Legacy)) {
+            // Only a pickle keeps the order of the parameters; safetensors and folders sort their keys.
             std::vector<Shape> shapes;
             std::vector<std::string> names;
             for (const ModelKey& key : context.parts.model()->keys) {
@@ -179,7 +197,8 @@ void optimizerRules(const RuleContext& context, std::vector<Verdict>& out)
             compareOrder(optimizer, shapes, names, true, out);
         }
         if (context.rankFiles > 0 && context.target && context.target->worldSize &&
-            *context.target->worldSize != context.rankFiles && isFlat(optimizer)) {
+            *context.target->worldSize > 0 && *context.target->worldSize != context.rankFiles &&
+            isFlat(optimizer)) {
             const std::string saved = std::to_string(context.rankFiles),
                               now = std::to_string(*context.target->worldSize);
             Verdict verdict = makeVerdict("33", Severity::Failure,
@@ -187,6 +206,14 @@ void optimizerRules(const RuleContext& context, std::vector<Verdict>& out)
                                               " ranks and are to be loaded by " + now +
                                               "; their sizes differ by that ratio");
             verdict.key = optimizer.path;
+            for (const OptimizerParam& param : optimizer.params) {
+                if (!param.hasShape)
+                    continue;
+                const std::int64_t there = param.shape[0] * context.rankFiles / *context.target->worldSize;
+                verdict.errorText = "The size of tensor a (" + std::to_string(param.shape[0]) +
+                                    ") must match the size of tensor b (" + std::to_string(there) + ")";
+                break;
+            }
             out.push_back(std::move(verdict));
         }
     }

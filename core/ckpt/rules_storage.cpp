@@ -184,6 +184,20 @@ void deviceRules(const RuleContext& context, std::vector<Verdict>& out)
     Verdict verdict = makeVerdict("44", known ? Severity::Failure : Severity::Info,
                                   listNames(texts, 6) + (known ? ", which the target does not have" : ""));
     verdict.evidence = absent;
+    const std::string& tag = absent.front();
+    const auto cuda =
+        known ? context.target->devices.find("cuda") : std::map<std::string, std::int64_t>::const_iterator{};
+    if (tag.starts_with("cuda") && known && cuda != context.target->devices.end() && cuda->second > 0)
+        verdict.errorText = "Attempting to deserialize object on CUDA device " +
+                            tag.substr(tag.find(':') + 1) + " but torch.cuda.device_count() is " +
+                            std::to_string(cuda->second);
+    else if (tag.starts_with("cuda"))
+        verdict.errorText =
+            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False";
+    else
+        verdict.errorText =
+            "don't know how to restore data location of torch.storage.UntypedStorage (tagged with " + tag +
+            ")";
     out.push_back(std::move(verdict));
 }
 
