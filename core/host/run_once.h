@@ -1,0 +1,19 @@
+// One run after another, for gates, drills and proofs that are made of several.
+#pragma once
+
+#include "core/base/status.h"
+#include "core/config/run_config.h"
+#include "core/store/run_info.h"
+
+#include <string>
+
+namespace lockstep {
+
+class StopSignals;
+
+// Runs to the end; needs a QCoreApplication in this thread. A stop signal stops the run (state Stopped). Errors: the run
+// could not begin. A run that failed is a value: see RunInfo::state.
+Result<RunInfo> runOnce(const std::string& projectFolder, const RunConfig& config,
+                        const std::string& workerPath, StopSignals& signals);
+
+} // namespace lockstep
