@@ -67,8 +67,8 @@ std::size_t firstSample(const SeriesSnapshot& data, const PlotMapping& map, long
 
 std::size_t sparseLimit(const RasterScene& scene, const PlotMapping& map)
 {
-    // An antialiased segment costs about 1 us, so this bounds a frame however many curves there are.
-    constexpr std::size_t kSegmentsPerFrame = 8000;
+    // An antialiased segment costs up to 1 us, so this bounds a frame however many curves there are.
+    constexpr std::size_t kSegmentsPerFrame = 24000;
     const std::size_t curves = std::max<std::size_t>(1, scene.curves.size() + 2 * scene.bands.size());
     return std::min(static_cast<std::size_t>(map.width()), kSegmentsPerFrame / curves);
 }
@@ -139,12 +139,6 @@ void traceLines(CurveLines& lines, LoneSamples& lone, std::vector<unsigned char>
     const double right = map.width() + kLineMargin, bottom = map.height() + kLineMargin;
     const double period = pen.dashOn + pen.dashOff;
     const bool dashed = pen.dashOn > 0;
-    QPolygonF piece;
-    const auto finishPiece = [&] {
-        if (piece.size() > 1)
-            lines.pieces.push_back(piece);
-        piece.clear();
-    };
     const auto finite = [&](std::size_t i) { return i < data.size() && std::isfinite(data.value(i)); };
     double phase = 0;
     QPointF previous;
@@ -156,7 +150,6 @@ void traceLines(CurveLines& lines, LoneSamples& lone, std::vector<unsigned char>
         if (!std::isfinite(value)) {
             if (inside)
                 flags[static_cast<std::size_t>(column)] |= NonFiniteInColumn;
-            finishPiece();
             joined = false;
             phase = 0;
             continue;
@@ -166,45 +159,34 @@ void traceLines(CurveLines& lines, LoneSamples& lone, std::vector<unsigned char>
         const QPointF point(PlotMapping::clampPx(map.px(step)), map.py(value));
         if (!joined && !(i > 0 && finite(i - 1)) && !finite(i + 1) && inside)
             lone.emplace_back(static_cast<double>(column), point.y());
-        if (joined) {
+        if (joined && !dashed) {
+            const double above = -pen.width - 2, below = map.height() + pen.width + 2;
+            if (std::max(previous.y(), point.y()) >= above && std::min(previous.y(), point.y()) <= below)
+                lines.segments.emplace_back(previous, point);
+        } else if (joined) {
             QPointF a = previous, b = point;
-            const bool visible = clipLine(a, b, -kLineMargin, -kLineMargin, right, bottom);
-            if (!dashed) {
-                if (!visible || a != previous)
-                    finishPiece();
-                if (visible) {
-                    if (piece.isEmpty())
-                        piece << a;
-                    piece << b;
-                    if (b != point)
-                        finishPiece();
+            const double length = std::hypot(point.x() - previous.x(), point.y() - previous.y());
+            if (length > 0 && clipLine(a, b, -kLineMargin, -kLineMargin, right, bottom)) {
+                const QPointF unit = (point - previous) / length;
+                double at = std::hypot(a.x() - previous.x(), a.y() - previous.y());
+                const double to = std::hypot(b.x() - previous.x(), b.y() - previous.y());
+                while (at < to) {
+                    const double within = std::fmod(phase + at, period);
+                    const bool on = within < pen.dashOn;
+                    const double stop =
+                        std::min(to, at + std::max(1e-3, (on ? pen.dashOn : period) - within));
+                    if (on)
+                        lines.segments.emplace_back(previous + unit * at, previous + unit * stop);
+                    at = stop;
                 }
-            } else {
-                const double length = std::hypot(point.x() - previous.x(), point.y() - previous.y());
-                if (visible && length > 0) {
-                    const QPointF unit = (point - previous) / length;
-                    const double from = std::hypot(a.x() - previous.x(), a.y() - previous.y());
-                    const double to = std::hypot(b.x() - previous.x(), b.y() - previous.y());
-                    double at = from;
-                    while (at < to) {
-                        const double within = std::fmod(phase + at, period);
-                        const bool on = within < pen.dashOn;
-                        const double stop =
-                            std::min(to, at + std::max(1e-3, (on ? pen.dashOn : period) - within));
-                        if (on)
-                            lines.dashes.emplace_back(previous + unit * at, previous + unit * stop);
-                        at = stop;
-                    }
-                }
-                phase = std::fmod(phase + length, period);
             }
+            phase = std::fmod(phase + length, period);
         }
         previous = point;
         joined = true;
         if (i % kDashRestart == 0)
             phase = 0;
     }
-    finishPiece();
 }
 
 } // namespace lockstep

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "ui/plots/curve_raster.h"
+#include "ui/plots/line_mask.h"
 
 #include <QLineF>
 #include <QPointF>
-#include <QPolygonF>
 
 #include <utility>
 
@@ -44,10 +44,9 @@ struct CurveColumns {
     }
 };
 
-// One sparse curve: its line in pieces, each clipped to a little more than the image.
+// One sparse curve: its line (or the dashes of it) in segments, in device pixels.
 struct CurveLines {
-    std::vector<QPolygonF> pieces; // solid pens
-    std::vector<QLineF> dashes;    // dashed pens
+    std::vector<QLineF> segments;
 };
 
 // Device pixels around the image that lines are followed into: pens and joins of lines outside reach inside.
@@ -81,7 +80,8 @@ void traceLines(CurveLines& lines, LoneSamples& lone, std::vector<unsigned char>
 // Painting, clipped to the columns [from, to) of the image.
 void paintColumns(QImage& image, const CurveColumns& columns, const RasterPen& pen, const PlotMapping& map,
                   long from, long to);
-void paintLines(QImage& image, const CurveLines& lines, const RasterPen& pen, long from, long to);
+void paintLines(LineMask& mask, QImage& image, const CurveLines& lines,
+                const RasterPen& pen); // columns of the mask
 void paintBand(QImage& image, const CurveColumns& upper, const CurveColumns& lower, QRgb fill, long from,
                long to);
 void paintLone(QImage& image, const LoneSamples& lone, const RasterPen& pen, double scale, long from,

@@ -1,7 +1,8 @@
 // Rows to pixels: the painting half of curve_columns.h.
 #include "ui/plots/curve_columns.h"
 
-#include <QPainter>
+#include "ui/plots/line_mask.h"
+#include "ui/plots/pixel_blend.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,23 +26,6 @@ struct Pixels {
     long width, height;
 };
 
-// `coverage` in [0, 256]; `color` is premultiplied.
-inline void blend(QRgb& pixel, QRgb color, unsigned coverage)
-{
-    if (coverage == 256 && qAlpha(color) == 255) {
-        pixel = color;
-        return;
-    }
-    const unsigned inverse = 256 * 255 - coverage * unsigned(qAlpha(color)); // in 1 / (256 * 255)
-    const auto mix = [&](unsigned source, unsigned under) {
-        return (source * coverage * 255 + under * inverse + 128 * 255) / (256 * 255);
-    };
-    pixel = qRgba(int(mix(unsigned(qRed(color)), unsigned(qRed(pixel)))),
-                  int(mix(unsigned(qGreen(color)), unsigned(qGreen(pixel)))),
-                  int(mix(unsigned(qBlue(color)), unsigned(qBlue(pixel)))),
-                  int(mix(unsigned(qAlpha(color)), unsigned(qAlpha(pixel)))));
-}
-
 // Rows [top, bottom) of one column; the first and last pixel by their share.
 void paintStretch(Pixels& pixels, long column, double top, double bottom, QRgb color)
 {
@@ -51,7 +35,7 @@ void paintStretch(Pixels& pixels, long column, double top, double bottom, QRgb c
         return;
     const long first = static_cast<long>(top);
     const long last = std::min(pixels.height - 1, static_cast<long>(bottom));
-    const auto share = [](double part) { return static_cast<unsigned>(std::lround(part * 256)); };
+    const auto share = [](double part) { return static_cast<unsigned>(part * 256 + 0.5); };
     if (first == last) {
         blend(*pixels.at(column, first), color, share(bottom - top));
         return;
@@ -138,18 +122,17 @@ void paintColumns(QImage& image, const CurveColumns& columns, const RasterPen& p
     }
 }
 
-void paintLines(QImage& image, const CurveLines& lines, const RasterPen& pen, long from, long to)
+void paintLines(LineMask& mask, QImage& image, const CurveLines& lines, const RasterPen& pen)
 {
-    if (lines.pieces.empty() && lines.dashes.empty())
-        return;
-    QPainter painter(&image);
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setClipRect(QRect(int(from), 0, int(to - from), image.height()));
-    QPen qtPen(QColor::fromRgba(pen.color), pen.width, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin);
-    painter.setPen(qtPen);
-    for (const QPolygonF& piece : lines.pieces)
-        painter.drawPolyline(piece);
-    painter.drawLines(lines.dashes.data(), int(lines.dashes.size()));
+    const double width = std::max(pen.width, 1.0);
+    for (const QLineF& segment : lines.segments)
+        mask.addSegment(segment, width);
+    if (width >= 1.5 && pen.dashOn <= 0)
+        for (const QLineF& segment : lines.segments) {
+            mask.addDisc(segment.p1(), width);
+            mask.addDisc(segment.p2(), width);
+        }
+    mask.paint(image, qPremultiply(pen.color));
 }
 
 void paintBand(QImage& image, const CurveColumns& upper, const CurveColumns& lower, QRgb fill, long from,

@@ -4,6 +4,7 @@
 #include "ui/plots/parallel_for.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace lockstep {
 
@@ -98,12 +99,9 @@ void renderCurves(const RasterScene& scene, const PlotMapping& map, QImage& imag
 
     uchar* const bits = image.bits();
     const qsizetype bytesPerLine = image.bytesPerLine();
-    // QPainter's antialiasing differs by a shade where it is clipped, so scenes with lines are painted in one piece.
-    const bool anyLines =
-        std::any_of(curves.begin(), curves.end(), [](const Prepared& c) { return c.sparse; });
-    const int stripes = anyLines ? 1 : ranges;
-    parallelFor(stripes, threads, [&](int stripe) {
-        const long from = width * stripe / stripes, to = width * (stripe + 1) / stripes;
+    parallelFor(ranges, threads, [&](int range) {
+        const long from = width * range / ranges, to = width * (range + 1) / ranges;
+        std::optional<LineMask> mask;
         // Each range paints through an image of its own over the same memory.
         QImage part(bits, map.width(), map.height(), bytesPerLine, QImage::Format_ARGB32_Premultiplied);
         for (int row = 0; row < map.height(); ++row) {
@@ -113,10 +111,13 @@ void renderCurves(const RasterScene& scene, const PlotMapping& map, QImage& imag
         for (std::size_t b = 0; b < scene.bands.size(); ++b)
             paintBand(part, fills[2 * b].columns, fills[2 * b + 1].columns, scene.bands[b].fill, from, to);
         for (const Prepared& curve : curves) {
-            if (curve.sparse)
-                paintLines(part, curve.lines, curve.pen, from, to);
-            else
+            if (curve.sparse) {
+                if (!mask)
+                    mask.emplace(from, to, map.height());
+                paintLines(*mask, part, curve.lines, curve.pen);
+            } else {
                 paintColumns(part, curve.columns, curve.pen, map, from, to);
+            }
         }
         for (const Prepared& curve : curves)
             for (const LoneSamples& lone : curve.lone)

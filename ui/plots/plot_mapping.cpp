@@ -58,11 +58,6 @@ PlotMapping PlotMapping::fromCoordinates(double x0, double x1, double low, doubl
     return map;
 }
 
-double PlotMapping::py(double value) const
-{
-    return std::clamp((yTop_ - y_.forward(value)) * yScale_, -1e6, 1e6);
-}
-
 double PlotMapping::valueAt(double py) const
 {
     return y_.backward(yTop_ - py / yScale_);

@@ -44,15 +44,27 @@ public:
     double px(double step) const { return (step - x0_) * xScale_; }
     double stepAt(double px) const { return x0_ + px / xScale_; }
     // Clamped to +-1e6, so that a far-off value (3e38) can be cast and drawn.
-    double py(double value) const;
+    double py(double value) const
+    {
+        const double coordinate = y_.scale == YScale::Linear ? value : y_.forward(value);
+        const double p = (yTop_ - coordinate) * yScale_;
+        return p < -1e6 ? -1e6 : p > 1e6 ? 1e6 : p;
+    }
     double valueAt(double py) const;
 
-    long column(double step) const { return static_cast<long>(std::floor(clampPx(px(step)))); }
-    static int row(double py) { return static_cast<int>(std::floor(py)); }
+    long column(double step) const { return floorOf(clampPx(px(step))); }
+    static int row(double py) { return static_cast<int>(floorOf(py)); }
     static double clampPx(double p) { return p < -1e9 ? -1e9 : p > 1e9 ? 1e9 : p; }
 
 private:
     PlotMapping() = default;
+
+    // std::floor is a library call on the x86-64 baseline; this is called several times per column and curve.
+    static long floorOf(double p)
+    {
+        const long towardsZero = static_cast<long>(p);
+        return towardsZero - (static_cast<double>(towardsZero) > p ? 1 : 0);
+    }
 
     double x0_ = 0, x1_ = 1, xScale_ = 1, yTop_ = 1, yScale_ = 1;
     int width_ = 1, height_ = 1;

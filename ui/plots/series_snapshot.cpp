@@ -12,33 +12,7 @@ namespace {
 constexpr std::size_t kFan = SeriesSnapshot::kFan;
 constexpr std::size_t kBlock = SeriesSnapshot::kBlock;
 
-// Nodes over groups of 16 entries of the level below.
-template<typename Entry>
-std::vector<SeriesNode> nodesOver(const std::vector<Entry>& below)
-{
-    std::vector<SeriesNode> nodes((below.size() + kFan - 1) / kFan);
-    for (std::size_t i = 0; i < below.size(); ++i)
-        nodes[i / kFan].add(below[i]);
-    return nodes;
-}
-
 } // namespace
-
-void SeriesSnapshot::Block::seal()
-{
-    nodes1 = nodesOver(y);
-    nodes2 = nodesOver(nodes1);
-    if (x.empty())
-        return;
-    first = x.front();
-    stride = x.size() > 1 ? x[1] - x[0] : 1;
-    if (stride <= 0)
-        return;
-    for (std::size_t i = 1; i < x.size(); ++i)
-        if (x[i] - x[i - 1] != stride)
-            return;
-    std::vector<std::int64_t>().swap(x); // `x = {}` would keep the memory
-}
 
 std::shared_ptr<SeriesSnapshot> SeriesSnapshot::grow(const SeriesSnapshot* base,
                                                      std::span<const std::int64_t> steps,
@@ -52,10 +26,10 @@ std::shared_ptr<SeriesSnapshot> SeriesSnapshot::grow(const SeriesSnapshot* base,
     const std::size_t firstChanged = oldSize / kBlock;
     std::size_t done = 0;
     for (std::size_t b = firstChanged; done < values.size(); ++b) {
-        auto block = std::make_shared<Block>();
+        auto block = std::make_shared<SeriesBlock>();
         std::size_t have = 0;
         if (b < result->blocks_.size()) {
-            const Block& old = *result->blocks_[b];
+            const SeriesBlock& old = *result->blocks_[b];
             have = old.y.size();
             block->y = old.y;
             if (!steps.empty()) {
@@ -89,7 +63,7 @@ std::shared_ptr<SeriesSnapshot> SeriesSnapshot::grow(const SeriesSnapshot* base,
         if (oldSize > 1 && result->stride_ == 0)
             common = 0;
         for (std::size_t b = firstChanged; b < result->blocks_.size() && common > 0; ++b) {
-            const Block& block = *result->blocks_[b];
+            const SeriesBlock& block = *result->blocks_[b];
             const bool even =
                 block.x.empty() && (block.y.size() == 1 || block.stride == common) &&
                 block.first == result->firstStep_ + static_cast<std::int64_t>(b * kBlock) * common;
@@ -109,11 +83,8 @@ void SeriesSnapshot::rebuildLevels(std::size_t fromBlock)
     if (levels_.empty())
         levels_.emplace_back();
     levels_[0].resize(blocks_.size());
-    for (std::size_t b = fromBlock; b < blocks_.size(); ++b) {
-        levels_[0][b] = {};
-        for (const SeriesNode& node : blocks_[b]->nodes2)
-            levels_[0][b].add(node);
-    }
+    for (std::size_t b = fromBlock; b < blocks_.size(); ++b)
+        levels_[0][b] = blocks_[b]->all;
     std::size_t from = fromBlock;
     for (std::size_t l = 1; levels_[l - 1].size() > 1; ++l) {
         if (l == levels_.size()) {
@@ -235,49 +206,37 @@ std::size_t SeriesSnapshot::indexOf(std::int64_t wanted) const
     return i < size_ && step(i) == wanted ? i : size_;
 }
 
-void SeriesSnapshot::addNodes(std::size_t level, std::size_t begin, std::size_t end, SeriesNode& into) const
-{
-    SeriesNode node = into;
-    if (level == 0) {
-        for (std::size_t i = begin; i < end;) {
-            const std::size_t stop = std::min(end, (i / kBlock + 1) * kBlock);
-            const double* y = blocks_[i / kBlock]->y.data();
-            const std::size_t base = i / kBlock * kBlock;
-            for (; i < stop; ++i)
-                node.add(y[i - base]);
-        }
-    } else if (level == 1 || level == 2) {
-        const std::size_t perBlock = level == 1 ? kFan * kFan : kFan;
-        for (std::size_t i = begin; i < end;) {
-            const std::size_t stop = std::min(end, (i / perBlock + 1) * perBlock);
-            const Block& block = *blocks_[i / perBlock];
-            const SeriesNode* nodes = (level == 1 ? block.nodes1 : block.nodes2).data();
-            const std::size_t base = i / perBlock * perBlock;
-            for (; i < stop; ++i)
-                node.add(nodes[i - base]);
-        }
-    } else {
-        for (std::size_t i = begin; i < end; ++i)
-            node.add(levels_[level - 3][i]);
-    }
-    into = node;
-}
-
 SeriesNode SeriesSnapshot::query(std::size_t begin, std::size_t end) const
 {
     SeriesNode out;
-    const std::size_t top = 2 + levels_.size();
-    for (std::size_t level = 0; begin < end; ++level) {
-        const std::size_t innerBegin = (begin + kFan - 1) / kFan * kFan;
-        const std::size_t innerEnd = end / kFan * kFan;
-        if (innerBegin >= innerEnd || level == top) {
-            addNodes(level, begin, end, out);
-            return out;
+    if (begin >= end)
+        return out;
+    std::size_t first = begin / kBlock, last = (end - 1) / kBlock;
+    if (first == last) {
+        blocks_[first]->query(begin % kBlock, end - first * kBlock, out);
+        return out;
+    }
+    // A piece of a block at either end, whole blocks between them.
+    if (begin % kBlock != 0)
+        blocks_[first++]->query(begin % kBlock, kBlock, out);
+    if (end % kBlock != 0)
+        blocks_[last]->query(0, end % kBlock, out);
+    else
+        ++last;
+    const auto add = [&out](const std::vector<SeriesNode>& nodes, std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i)
+            out.add(nodes[i]);
+    };
+    for (std::size_t level = 0; first < last; ++level) {
+        const std::size_t innerFirst = (first + kFan - 1) / kFan * kFan, innerLast = last / kFan * kFan;
+        if (innerFirst >= innerLast || level + 1 == levels_.size()) {
+            add(levels_[level], first, last);
+            break;
         }
-        addNodes(level, begin, innerBegin, out);
-        addNodes(level, innerEnd, end, out);
-        begin = innerBegin / kFan;
-        end = innerEnd / kFan;
+        add(levels_[level], first, innerFirst);
+        add(levels_[level], innerLast, last);
+        first = innerFirst / kFan;
+        last = innerLast / kFan;
     }
     return out;
 }
@@ -285,9 +244,9 @@ SeriesNode SeriesSnapshot::query(std::size_t begin, std::size_t end) const
 SeriesNode SeriesSnapshot::nodeAt(std::size_t level, std::size_t i) const
 {
     if (level == 1)
-        return blocks_[i / (kFan * kFan)]->nodes1[i % (kFan * kFan)];
+        return blocks_[i / (kFan * kFan)]->level1.node(i % (kFan * kFan));
     if (level == 2)
-        return blocks_[i / kFan]->nodes2[i % kFan];
+        return blocks_[i / kFan]->level2.node(i % kFan);
     return levels_[level - 3][i];
 }
 
@@ -327,10 +286,13 @@ double SeriesSnapshot::smallestPositive(std::size_t begin, std::size_t end) cons
 std::size_t SeriesSnapshot::byteSize() const
 {
     std::size_t bytes = sizeof(*this) + blocks_.capacity() * sizeof(blocks_[0]);
-    for (const auto& block : blocks_)
-        bytes += sizeof(Block) + block->x.capacity() * sizeof(std::int64_t) +
-                 block->y.capacity() * sizeof(double) +
-                 (block->nodes1.capacity() + block->nodes2.capacity()) * sizeof(SeriesNode);
+    for (const auto& block : blocks_) {
+        bytes += sizeof(SeriesBlock) + block->x.capacity() * sizeof(std::int64_t) +
+                 block->y.capacity() * sizeof(double);
+        for (const SeriesBlock::Level* level : {&block->level1, &block->level2})
+            bytes += (level->lo.capacity() + level->hi.capacity()) * sizeof(double) +
+                     level->bad.capacity() * sizeof(std::uint16_t);
+    }
     for (const auto& level : levels_)
         bytes += level.capacity() * sizeof(SeriesNode);
     return bytes;
@@ -352,9 +314,9 @@ bool SeriesSnapshot::sameAs(const SeriesSnapshot& other) const
         if (step(i) != other.step(i))
             return false;
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
-        const Block &mine = *blocks_[b], &theirs = *other.blocks_[b];
+        const SeriesBlock &mine = *blocks_[b], &theirs = *other.blocks_[b];
         if (std::memcmp(mine.y.data(), theirs.y.data(), mine.y.size() * sizeof(double)) != 0 ||
-            mine.nodes1 != theirs.nodes1 || mine.nodes2 != theirs.nodes2)
+            mine.level1 != theirs.level1 || mine.level2 != theirs.level2)
             return false;
     }
     return true;

@@ -6,47 +6,22 @@
 // summarised exactly from at most 32 nodes per level.
 #pragma once
 
-#include <cmath>
+#include "ui/plots/series_block.h"
+
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace lockstep {
 
-// Summary of a stretch of values. NaN and infinities are counted, never compared.
-struct SeriesNode {
-    double lo = std::numeric_limits<double>::infinity(); // of the finite values; lo > hi: there is none
-    double hi = -std::numeric_limits<double>::infinity();
-    std::uint32_t bad = 0;
-
-    bool empty() const { return lo > hi; }
-    void add(double value)
-    {
-        if (!std::isfinite(value)) {
-            ++bad;
-            return;
-        }
-        lo = value < lo ? value : lo;
-        hi = value > hi ? value : hi;
-    }
-    void add(const SeriesNode& node)
-    {
-        lo = node.lo < lo ? node.lo : lo;
-        hi = node.hi > hi ? node.hi : hi;
-        bad += node.bad;
-    }
-    bool operator==(const SeriesNode&) const = default;
-};
-
 class SeriesSnapshot
 {
 public:
     using Ptr = std::shared_ptr<const SeriesSnapshot>;
-    static constexpr std::size_t kFan = 16;
-    static constexpr std::size_t kBlock = kFan * kFan * kFan;
+    static constexpr std::size_t kFan = SeriesBlock::kFan;
+    static constexpr std::size_t kBlock = SeriesBlock::kSize;
 
     // `steps` and `values` have the same length. Steps need not be even; where they are not in ascending
     // order the pairs are sorted by step (equal steps keep their order). Cost: about 10 ns per value; call it
@@ -95,21 +70,6 @@ public:
     bool sameAs(const SeriesSnapshot& other) const;
 
 private:
-    struct Block {
-        std::int64_t first = 0;
-        std::int64_t stride = 1;
-        std::vector<std::int64_t> x;    // empty where the block's steps are even
-        std::vector<double> y;          // at most kBlock
-        std::vector<SeriesNode> nodes1; // one per 16 values
-        std::vector<SeriesNode> nodes2; // one per 256 values
-
-        std::int64_t step(std::size_t i) const
-        {
-            return x.empty() ? first + static_cast<std::int64_t>(i) * stride : x[i];
-        }
-        void seal();
-    };
-
     static std::shared_ptr<SeriesSnapshot> grow(const SeriesSnapshot* base,
                                                 std::span<const std::int64_t> steps, std::int64_t firstStep,
                                                 std::int64_t stride, std::span<const double> values);
@@ -117,12 +77,11 @@ private:
     SeriesNode nodeAt(std::size_t level, std::size_t i) const;
     void descendPositive(std::size_t level, std::size_t i, std::size_t begin, std::size_t end,
                          double& best) const;
-    void addNodes(std::size_t level, std::size_t begin, std::size_t end, SeriesNode& into) const;
 
     std::size_t size_ = 0;
     std::int64_t firstStep_ = 0;
     std::int64_t stride_ = 0;
-    std::vector<std::shared_ptr<const Block>> blocks_;
+    std::vector<std::shared_ptr<const SeriesBlock>> blocks_;
     std::vector<std::vector<SeriesNode>> levels_; // levels_[0]: one node per block, then fan-out 16
 };
 

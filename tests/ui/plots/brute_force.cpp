@@ -106,8 +106,9 @@ BruteForceResult bruteForce(const RasterScene& scene, const PlotMapping& map)
         add(*curve.data, curve.pen);
     std::vector<unsigned char> flags(static_cast<std::size_t>(width), 0);
     for (const auto& [curve, pen] : curves) {
+        LineMask mask(0, width, map.height());
         if (curve.sparse)
-            paintLines(result.image, curve.lines, pen, 0, width);
+            paintLines(mask, result.image, curve.lines, pen);
         else
             paintColumns(result.image, curve.columns, pen, map, 0, width);
         for (std::size_t c = 0; c < flags.size(); ++c)
