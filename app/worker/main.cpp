@@ -86,10 +86,13 @@ int main(int argc, char** argv)
     std::vector<std::string> streams;
     std::vector<std::string> folders;
     bool catalogue = false;
+    bool environmentOnly = false;
     app.add_option("--config", configs, "Run configuration (JSON); several are trained one after the other");
     app.add_option("--stream", streams, "Write the records to this file; one per configuration");
     app.add_option("--run-folder", folders,
                    "Folder for checkpoints, instead of LOCKSTEP_RUN_DIR; one per configuration");
+    app.add_flag("--environment", environmentOnly,
+                 "Print versions, determinism flags and the size of the dataset as JSON, then end");
     app.add_flag("--catalogue", catalogue, "Print the workloads and faults this engine knows, as JSON");
     try {
         app.parse(argc, argv);
@@ -98,6 +101,13 @@ int main(int argc, char** argv)
     }
     if (catalogue) {
         printCatalogue();
+        return 0;
+    }
+    if (environmentOnly) {
+        Result<RunConfig> config = configs.empty() ? RunConfig() : readConfig(configs.front());
+        if (!config)
+            return refuse(config.error());
+        std::puts(environmentReport(*config).c_str());
         return 0;
     }
     if (configs.empty())

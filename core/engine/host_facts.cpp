@@ -29,7 +29,7 @@ std::string hostName()
     return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
-std::string environmentJson()
+std::string environmentJson(std::int64_t datasetSize)
 {
     rapidjson::StringBuffer buffer;
     JsonWriter json(buffer);
@@ -38,6 +38,12 @@ std::string environmentJson()
     json.Key("cpu_capability"), json.String(at::get_cpu_capability());
     json.Key("threads"), json.Int(at::get_num_threads());
     json.Key("deterministic"), json.Bool(at::globalContext().deterministicAlgorithms());
+    json.Key("tf32_matmul"), json.Bool(at::globalContext().allowTF32CuBLAS());
+    json.Key("tf32_cudnn"), json.Bool(at::globalContext().allowTF32CuDNN());
+    if (datasetSize >= 0) {
+        json.Key("dataset_size");
+        json.Int64(datasetSize);
+    }
     json.Key("host"), json.String(hostName());
     json.Key("cores"), json.Int64(::sysconf(_SC_NPROCESSORS_ONLN));
     json.Key("program"), json.String("lockstep-worker");

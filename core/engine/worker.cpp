@@ -153,14 +153,13 @@ Status Worker::prepare(const WorkerJob& job)
     if (!sink)
         return sink.error();
     if (sink->connected() && config.record != "off") {
-        makeDeterministic(config);
         wire::Hello hello;
         hello.rank = environment_.rank;
         hello.world = config.mode == "twin" ? config.world : environment_.world;
         hello.pid = ::getpid();
         hello.token = environment_.token;
         hello.host = hostName();
-        hello.environmentJson = environmentJson();
+        hello.environmentJson = environmentReport(config);
         hello.configJson = toJson(config);
         recorder_ = std::make_unique<Recorder>(std::move(*sink), hello);
     }
@@ -226,6 +225,13 @@ int Worker::run(const WorkerJob& job)
 }
 
 } // namespace
+
+std::string environmentReport(const RunConfig& config)
+{
+    makeDeterministic(config);
+    const Result<std::unique_ptr<Workload>> workload = createWorkload(config);
+    return environmentJson(workload ? (*workload)->size() : -1);
+}
 
 int runWorker(const std::vector<WorkerJob>& jobs, const RankEnvironment& environment)
 {

@@ -20,4 +20,7 @@ struct WorkerJob {
 // unusable, 1 failed in training.
 int runWorker(const std::vector<WorkerJob>& jobs, const RankEnvironment& environment);
 
+// What a rank of this configuration would report of itself: the JSON of the Hello frame, without training.
+std::string environmentReport(const RunConfig& config);
+
 } // namespace lockstep
