@@ -1,0 +1,149 @@
+"""Is lockstep-worker equal to Python torch in every bit? Prints a table; exit status 1 if a cell is not equal.
+
+parity.py WORKER [--worlds 1,2,3,4] [--filter TEXT] [--keep DIR]
+A cell compares, of every rank and step: losses, sample order, learning rate, norms and projections of local, reduced and
+clipped gradients, update norm, fingerprints of parameters, buffers, optimizer state and generator; of every parameter
+its local and reduced gradient, update and value; and at the end every byte of the state_dict in the checkpoint.
+"""
+import argparse
+import json
+import os
+import pickle
+import sys
+import tempfile
+
+import torch
+
+import wire
+from processes import launch
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOY = dict(workload="toy-mlp", batch=48)
+DIGITS = dict(workload="digits-cnn", batch=96)
+SAMPLES = {"toy-mlp": 1000, "digits-cnn": 1797}
+OPTIMIZERS = {"sgd": dict(optimizer="sgd", lr=0.05, weight_decay=1e-3), "adam": dict(optimizer="adam", lr=2e-3),
+              "adamw": dict(optimizer="adamw", lr=2e-3, weight_decay=0.1)}
+UNUSED = dict(find_unused=True, workload_options={"unused_layer": "1"})
+FEATURES = {"plain": {}, "bucket view": dict(bucket_view=True), "find unused": UNUSED, "K=2": dict(accumulate=2),
+            "clip 0.7": dict(clip_norm=0.7)}
+MORE = {  # with one optimizer each
+    "clip 0.5": dict(clip_norm=0.5), "clip 0.03": dict(clip_norm=0.03), "clip value": dict(clip_value=0.01),
+    "step": dict(scheduler="step", scheduler_period=5), "cosine": dict(scheduler="cosine", scheduler_period=7),
+    "warmup": dict(scheduler="warmup", scheduler_period=6), "small buckets": dict(bucket_mb=0.01),
+    "small buckets, view": dict(bucket_mb=0.01, bucket_view=True), "static graph": dict(static_graph=True),
+    "K=2, clip 0.7, cosine, view": dict(accumulate=2, clip_norm=0.7, scheduler="cosine", scheduler_period=4, bucket_view=True),
+    "K=3, find unused, small buckets": dict(accumulate=3, bucket_mb=0.01, **UNUSED), "drop last": dict(drop_last=True),
+}
+SINGLE = {"python order": dict(order="python"), "python order, K=2": dict(order="python", accumulate=2),
+          "aligned with 3 ranks": dict(align_world=3, batch=32), "aligned with 2 ranks, K=2, clip 0.7":
+          dict(align_world=2, accumulate=2, clip_norm=0.7, batch=32)}
+
+
+def cases(world):
+    """-> [(row, column, configuration)]; world 0 is mode single."""
+    out = []
+    for base in (TOY, DIGITS):
+        if world == 0:
+            for o, opt in OPTIMIZERS.items():
+                out += [(base["workload"], o, f, {**base, **opt, "mode": "single", **more}) for f, more in SINGLE.items()]
+            continue
+        common = dict(base, mode="ddp", world=world)
+        for o, opt in OPTIMIZERS.items():
+            out += [(base["workload"], o, f, {**common, **opt, **more}) for f, more in FEATURES.items()]
+        for i, (f, more) in enumerate(MORE.items()):
+            o = list(OPTIMIZERS)[i % 3]
+            out.append((base["workload"], o, f, {**common, **OPTIMIZERS[o], **more}))
+    for i, (workload, _, _, config) in enumerate(out):
+        ranks = max(world, config.get("align_world", 1))
+        epoch = -(-SAMPLES[workload] // (ranks * config["batch"]))  # every case trains into its second epoch
+        config.update(record="tensor", seed=100 + i, sampler_seed=i, steps=max(12, epoch + 2))
+    return out
+
+
+def run(worker, world, configs, folder):
+    ranks = max(world, 1)
+    files = []
+    for k, config in enumerate(configs):
+        files.append(os.path.join(folder, f"{k}.json"))
+        json.dump(config, open(files[-1], "w"))
+
+    def command(rank):
+        args = [worker]
+        for k, f in enumerate(files):
+            args += ["--config", f, "--stream", os.path.join(folder, f"{k}_r{rank}.bin"), "--run-folder", os.path.join(folder, f"run{k}")]
+        return args
+
+    everything = os.path.join(folder, "cases.json")
+    json.dump(configs, open(everything, "w"))
+    launch(command, ranks)
+    launch(lambda rank: [sys.executable, os.path.join(HERE, "reference.py"), everything, folder], ranks)
+
+
+def compare(folder, k, rank, config):
+    """-> (values compared, list of the first differences)"""
+    steps, samples, tensors = wire.read(os.path.join(folder, f"{k}_r{rank}.bin"))
+    judge = pickle.load(open(os.path.join(folder, f"{k}_r{rank}.pkl"), "rb"))
+    compared, wrong = 0, []
+
+    def check(what, ours, theirs):
+        nonlocal compared
+        compared += 1
+        if ours != theirs and len(wrong) < 5:
+            wrong.append(f"{what}: {ours} against {theirs}")
+
+    check("steps", sorted(s for _, s in steps), sorted(judge["steps"]))
+    for step, values in judge["steps"].items():
+        ours = steps.get((rank, step), {})
+        for key, value in values.items():
+            check(f"step {step} quantity {key}", ours.get(key), value)
+    for (step, micro), ids in judge["samples"].items():
+        check(f"step {step} samples", samples.get((rank, step, micro)), ids)
+    for (step, name), fields in judge["tensors"].items():
+        ours = tensors.get((rank, step, name), {})
+        for field, value in fields.items():
+            check(f"step {step} {name} {field}", ours.get(field), value)
+    if rank == 0:
+        saved = torch.load(os.path.join(folder, f"run{k}", "checkpoints", f"step_{config['steps']:08d}.pt"), weights_only=True)
+        check("state_dict keys", list(saved["model"]), list(judge["model"]))
+        for name, value in judge["model"].items():
+            check(f"state_dict {name}", saved["model"][name].numpy().tobytes(), value.tobytes())
+        check("lr in the checkpoint", saved["optimizer"]["param_groups"][0]["lr"], judge["lr"])
+    return compared, wrong
+
+
+def judge_world(worker, world, text, keep):
+    todo = [c for c in cases(world) if text in " ".join(c[:3])]
+    if not todo:
+        return 0, 0, 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = keep or temporary
+        run(worker, world, [c[3] for c in todo], folder)
+        total, bad = 0, 0
+        for k, (workload, optimizer, feature, config) in enumerate(todo):
+            results = [compare(folder, k, r, config) for r in range(max(world, 1))]
+            count = sum(n for n, _ in results)
+            wrong = [f"rank {r}: {w}" for r, (_, ws) in enumerate(results) for w in ws]
+            total, bad = total + count, bad + bool(wrong or not count)
+            verdict = "equal" if not wrong and count else "DIFFERS"
+            print(f"{world or 'single':>6} | {workload:10} | {optimizer:5} | {feature:32} | {count:8} | {verdict}", flush=True)
+            for w in wrong[:6]:
+                print("         ", w)
+    return len(todo), total, bad
+
+
+def main():
+    a = argparse.ArgumentParser()
+    a.add_argument("worker"), a.add_argument("--worlds", default="0,1,2,3,4"), a.add_argument("--filter", default="")
+    a.add_argument("--keep")
+    o = a.parse_args()
+    if o.keep:
+        os.makedirs(o.keep, exist_ok=True)
+    print(f"{'world':>6} | {'workload':10} | {'optim':5} | {'setting':32} | {'values':>8} | verdict")
+    sums = [judge_world(os.path.abspath(o.worker), w, o.filter, o.keep) for w in map(int, o.worlds.split(","))]
+    cells, values, bad = (sum(s) for s in zip(*sums))
+    print(f"{cells} cells, {values} values compared bit by bit, {bad} cells not equal")
+    sys.exit(1 if bad or not cells else 0)
+
+
+if __name__ == "__main__":
+    main()
