@@ -111,6 +111,9 @@ private:
             const EpochOrder expected = simulateEpoch(clean_, order.epoch);
             review.python = compareOrders(order, expected, review_.axis, review.firstStep);
         }
+        // A run that was resumed later: what epoch 0 looked like follows from the plan.
+        if (!first_ && orderKnown_ && order.epoch > 0 && order.rows() <= kKeptRows)
+            first_ = std::make_unique<EpochOrder>(simulateEpoch(clean_, 0));
         if (first_ && !review.python.equal())
             review.resumePosition = findResume(order, *first_);
         if (!first_ && order.rows() <= kKeptRows)

@@ -75,6 +75,7 @@ std::string toJson(const DataPlan& plan)
     JsonWriter writer(buffer);
     writer.StartObject();
     eachField(plan, FieldWriter{writer});
+    writer.Key("source"), writer.String(plan.source);
     writer.Key("faults");
     writer.StartArray();
     for (const FaultSpec& fault : plan.faults) {
@@ -102,6 +103,8 @@ Result<DataPlan> dataPlanFromJson(const std::string& text)
     DataPlan plan;
     FieldReader reader{*json, {}};
     eachField(plan, reader);
+    if (const auto it = json->FindMember("source"); it != json->MemberEnd() && it->value.IsString())
+        plan.source = it->value.GetString();
     if (const auto it = json->FindMember("faults"); it != json->MemberEnd()) {
         if (!it->value.IsArray())
             reader.wrong = "faults";

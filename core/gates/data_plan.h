@@ -27,6 +27,7 @@ struct DataPlan {
     std::int64_t referenceBatch =
         0;                   // samples per optimizer step of the single-process run; 0: none to compare with
     bool evaluation = false; // an evaluation pass: every sample counts once
+    std::string source = "plan"; // what was judged: "plan", "run:ID", "ids:PATH"
     std::vector<FaultSpec> faults;
 
     bool operator==(const DataPlan&) const = default;

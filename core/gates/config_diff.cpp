@@ -1,0 +1,285 @@
+#include "core/gates/config_diff.h"
+
+#include "core/gates/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace lockstep {
+
+namespace {
+
+// Keys that say how a run is made, not what it computes.
+constexpr std::array<std::string_view, 16> kNoEffect = {
+    "name",        "record",       "checkpoint_every",  "collective_timeout_seconds",
+    "resume",      "join_from",    "bucket_view",       "bucket_mb",
+    "find_unused", "static_graph", "broadcast_buffers", "backend",
+    "device",      "reduction",    "threads",           "faults"};
+// Keys that differ because one run has one process and the other many; global_batch and order judge them together.
+constexpr std::array<std::string_view, 6> kDeclared = {"mode",  "world",      "align_world",
+                                                       "batch", "accumulate", "order"};
+
+template<std::size_t N>
+bool contains(const std::array<std::string_view, N>& list, const std::string& key)
+{
+    return std::find(list.begin(), list.end(), key) != list.end();
+}
+
+class Diff
+{
+public:
+    Diff(const RunConfig& single, const RunConfig& ddp)
+        : single_(single), ddp_(ddp), a_(flatten(single)), b_(flatten(ddp))
+    {
+    }
+
+    std::vector<GateCheck> checks()
+    {
+        batch();
+        learningRate();
+        accumulation();
+        same("preflight.dtype", {"amp"}, "",
+             "Train both runs with the same --amp; phase 3 changes it on its own");
+        order();
+        same("preflight.shuffle", {"shuffle"}, "A10", "Shuffle in both runs or in none");
+        same("preflight.drop_last", {"drop_last"}, "A6", "Set drop_last to the same value in both runs");
+        same("preflight.seed", {"seed"}, "C7", "Use one --seed: the initial weights are drawn from it");
+        same("preflight.sampler_seed", {"sampler_seed"}, "A10",
+             "Use one --sampler-seed: the order is drawn from it");
+        same("preflight.workload", {"workload", "workload_options", "dropout"}, "",
+             "Train the same model on the same data");
+        same("preflight.optimizer", optimizerKeys(), "D7", "Give both runs the same optimizer arguments");
+        scheduler();
+        same("preflight.clipping", {"clip_norm", "clip_value"}, "",
+             "Clip in both runs or in none; phase 3 changes it");
+        return std::move(checks_);
+    }
+
+private:
+    static const std::string& value(const std::vector<std::pair<std::string, std::string>>& keys,
+                                    const std::string& key)
+    {
+        static const std::string none;
+        const auto it = std::find_if(keys.begin(), keys.end(), [&](const auto& k) { return k.first == key; });
+        return it == keys.end() ? none : it->second;
+    }
+
+    GateCheck& add(const char* id, bool holds, std::string value, std::string limit)
+    {
+        GateCheck check;
+        check.id = id;
+        check.verdict = holds ? "pass" : "fail";
+        check.value = std::move(value);
+        check.limit = std::move(limit);
+        checks_.push_back(std::move(check));
+        return checks_.back();
+    }
+
+    // All keys of the list must have the same value on both sides. value = DDP's, limit = the single run's.
+    void same(const char* id, const std::vector<std::string>& keys, const char* cause, const char* fix)
+    {
+        std::string ddp, single, sentence;
+        std::vector<EvidenceRow> rows;
+        for (const std::string& key : keys) {
+            const std::string &a = value(a_, key), &b = value(b_, key);
+            if (a == b && keys.size() > 1 && !(rows.empty() && key == keys.back()))
+                continue;
+            if (a != b) {
+                rows.push_back({key, fmt::format("single {}, ddp {}", a, b)});
+                sentence +=
+                    fmt::format("{}{} is {} in DDP and {} in the single run", sentence.empty() ? "" : ", ",
+                                key, b.empty() ? "empty" : b, a.empty() ? "empty" : a);
+            }
+        }
+        for (const std::string& key : keys) {
+            const std::string &a = value(a_, key), &b = value(b_, key);
+            if (keys.size() > 1 && a == b && !rows.empty())
+                continue;
+            if (a.empty() && b.empty())
+                continue;
+            ddp += (ddp.empty() ? "" : ", ") + b;
+            single += (single.empty() ? "" : ", ") + a;
+        }
+        GateCheck& check = add(id, rows.empty(), ddp, single);
+        if (rows.empty()) {
+            check.sentence = "Equal in both runs.";
+            return;
+        }
+        check.sentence = sentence + ".";
+        check.cause = cause;
+        check.fix = fix;
+        check.evidenceJson = evidenceJson(rows);
+    }
+
+    std::vector<std::string> optimizerKeys() const
+    {
+        std::vector<std::string> keys = {"optimizer", "weight_decay"};
+        if (single_.optimizer == "sgd" || ddp_.optimizer == "sgd")
+            keys.push_back("momentum");
+        return keys;
+    }
+
+    void batch()
+    {
+        const std::int64_t a = globalBatch(single_), b = globalBatch(ddp_);
+        GateCheck& check = add("preflight.global_batch", a == b, grouped(b), grouped(a));
+        const std::string working =
+            fmt::format("{} per rank x {} ranks x {} micro-batches", ddp_.batch, ddp_.world, ddp_.accumulate);
+        if (a == b) {
+            check.sentence =
+                fmt::format("An optimizer step uses {} samples in both runs ({}).", grouped(a), working);
+            return;
+        }
+        check.cause = "A9";
+        check.sentence =
+            fmt::format("An optimizer step uses {} samples in DDP ({}) and {} in the single run{}.",
+                        grouped(b), working, grouped(a),
+                        ddp_.batch == single_.batch && ddp_.world > 1
+                            ? ": the batch per rank was kept when the ranks became more"
+                            : "");
+        const std::int64_t parts = std::int64_t(ddp_.world) * ddp_.accumulate;
+        check.fix =
+            a % parts == 0
+                ? fmt::format("Use --batch {} in DDP, or compare with a single run of {} samples", a / parts,
+                              grouped(b))
+                : fmt::format("Choose batch, world and accumulation so that their product is {}", grouped(a));
+        check.evidenceJson =
+            evidenceJson({{"global batch", fmt::format("single {}, ddp {}", grouped(a), grouped(b))},
+                          {"batch", fmt::format("single {}, ddp {}", single_.batch, ddp_.batch)}});
+    }
+
+    void learningRate()
+    {
+        const bool equal = single_.lr == ddp_.lr;
+        const double batches = double(globalBatch(ddp_)) / double(globalBatch(single_));
+        const double rates = ddp_.lr / single_.lr;
+        GateCheck& check = add("preflight.lr", equal, value(b_, "lr"), value(a_, "lr"));
+        if (equal) {
+            check.sentence = batches == 1
+                                 ? "The same rate for the same global batch."
+                                 : "The same rate; with another global batch that is a choice, not an error.";
+            return;
+        }
+        check.cause = "D1";
+        const auto near = [](double x, double y) { return std::abs(x - y) <= 1e-9 * std::abs(y); };
+        if (batches == 1)
+            check.sentence = fmt::format(
+                "The rate of DDP is {:.6g} times the single run's although the global batch is the same{}.",
+                rates,
+                near(rates, ddp_.world) ? ": the linear scaling rule belongs to a larger global batch only"
+                                        : "");
+        else
+            check.sentence = fmt::format(
+                "The rate of DDP is {:.6g} times the single run's for a {:.6g} times larger global "
+                "batch{}.",
+                rates, batches,
+                near(rates, batches)              ? " (linear scaling rule)"
+                : near(rates, std::sqrt(batches)) ? " (square root rule)"
+                                                  : "");
+        check.fix = fmt::format("Use --lr {} in both runs, and scale it later as a change of its own",
+                                value(a_, "lr"));
+        check.evidenceJson =
+            evidenceJson({{"lr", fmt::format("single {}, ddp {}", value(a_, "lr"), value(b_, "lr"))}});
+    }
+
+    void accumulation()
+    {
+        const bool equal = single_.accumulate == ddp_.accumulate;
+        const bool sameBatch = globalBatch(single_) == globalBatch(ddp_);
+        GateCheck& check = add("preflight.accumulate", equal || sameBatch, std::to_string(ddp_.accumulate),
+                               std::to_string(single_.accumulate));
+        check.sentence =
+            equal       ? "The same number of micro-batches per step."
+            : sameBatch ? "Another number of micro-batches for the same global batch: the sum is formed in "
+                          "another order, nothing else changes."
+                        : "Another number of micro-batches and another global batch.";
+        if (!equal && !sameBatch) {
+            check.cause = "A9";
+            check.fix = "Bring the global batch to the same size first";
+        }
+    }
+
+    void order()
+    {
+        const bool aligned = single_.order == "aligned" && single_.alignWorld == ddp_.world;
+        const std::string a = single_.order == "aligned"
+                                  ? fmt::format("aligned to {} ranks", single_.alignWorld)
+                                  : std::string("DataLoader order");
+        GateCheck& check =
+            add("preflight.sampler", aligned, fmt::format("DistributedSampler, {} ranks", ddp_.world), a);
+        if (aligned) {
+            check.sentence = "The single run trains on the global batches of the ranks, in their order.";
+            return;
+        }
+        check.cause = "A10";
+        check.sentence =
+            single_.order == "aligned"
+                ? "The single run follows the order of another world size."
+                : "The single run draws an order of its own: steps of the two runs use different samples.";
+        check.fix = fmt::format("Run the baseline with --order aligned --align-world {}", ddp_.world);
+    }
+
+    void scheduler()
+    {
+        same("preflight.scheduler", {"scheduler", "scheduler_period"}, "D2",
+             "Give both runs the same scheduler arguments");
+        // Without a period of its own a schedule stretches over the run, so the lengths must agree.
+        GateCheck& check = checks_.back();
+        if (check.verdict == "pass" && ddp_.scheduler != "none" && ddp_.schedulerPeriod == 0 &&
+            (single_.steps != ddp_.steps || single_.epochs != ddp_.epochs)) {
+            check.verdict = "fail";
+            check.cause = "D2";
+            check.sentence = "The schedule stretches over the run, and the runs have different lengths.";
+            check.fix = "Give both runs the same --steps, or set --scheduler-period";
+        }
+    }
+
+    const RunConfig &single_, &ddp_;
+    const std::vector<std::pair<std::string, std::string>> a_, b_;
+    std::vector<GateCheck> checks_;
+};
+
+} // namespace
+
+std::int64_t globalBatch(const RunConfig& config)
+{
+    const bool single = config.mode == "single";
+    const int ranks =
+        single ? (config.order == "aligned" ? std::max(1, config.alignWorld) : 1) : config.world;
+    return config.batch * ranks * config.accumulate;
+}
+
+RunConfig alignedSingle(const RunConfig& ddp)
+{
+    RunConfig single = ddp;
+    single.mode = "single";
+    single.world = 1;
+    single.alignWorld = ddp.world;
+    single.order = "aligned";
+    single.faults.clear();
+    return single;
+}
+
+std::vector<ConfigDiffRow> differingKeys(const RunConfig& single, const RunConfig& ddp)
+{
+    std::vector<ConfigDiffRow> rows;
+    const auto a = flatten(single), b = flatten(ddp);
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+        if (a[i].second != b[i].second)
+            rows.push_back({a[i].first, a[i].second, b[i].second,
+                            contains(kNoEffect, a[i].first)   ? "no effect"
+                            : contains(kDeclared, a[i].first) ? "declared"
+                                                              : "changes the maths"});
+    return rows;
+}
+
+std::vector<GateCheck> configChecks(const RunConfig& single, const RunConfig& ddp)
+{
+    return Diff(single, ddp).checks();
+}
+
+} // namespace lockstep

@@ -1,0 +1,34 @@
+// Single process against DDP, key by key: what must agree, what may differ and why. Only keys with an effect on the
+// mathematics are judged; differing keys without one are listed as such.
+#pragma once
+
+#include "core/config/run_config.h"
+#include "core/store/project_store.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+// Samples of one optimizer step, over all ranks and micro-batches.
+std::int64_t globalBatch(const RunConfig& config);
+
+// A single run that trains on the global batches of `ddp`, as `run --mode single --order aligned --align-world W` does.
+RunConfig alignedSingle(const RunConfig& ddp);
+
+struct ConfigDiffRow {
+    std::string key;
+    std::string single;
+    std::string ddp;
+    std::string effect; // "changes the maths", "declared", "no effect"
+};
+
+// Keys whose values differ.
+std::vector<ConfigDiffRow> differingKeys(const RunConfig& single, const RunConfig& ddp);
+
+// One check per judged key: global batch, learning rate (with the scaling rule), accumulation, dtype, sampler order,
+// shuffle, drop_last, seeds, dataset, model, optimizer and scheduler arguments, clipping.
+std::vector<GateCheck> configChecks(const RunConfig& single, const RunConfig& ddp);
+
+} // namespace lockstep
