@@ -188,7 +188,7 @@ void paintReadout(QPainter& p, const OverlayContent& c)
     double width = kReadoutPadding * 2 + 20 + labels + 16 + values;
     width = std::max({width, kReadoutPadding * 2 + boldMetrics.horizontalAdvance(c.readoutHead),
                       kReadoutPadding * 2 + metrics.horizontalAdvance(more)});
-    const double height = kReadoutPadding * 2 + kReadoutRow * (1 + double(shown) + (more.isEmpty() ? 0 : 1));
+    const double height = kReadoutPadding * 2 + 3 + kReadoutRow * (1 + double(shown) + (more.isEmpty() ? 0 : 1));
     double x = *c.cursorX + 14;
     if (x + width > c.area.right() - 2)
         x = *c.cursorX - 14 - width;
@@ -205,6 +205,7 @@ void paintReadout(QPainter& p, const OverlayContent& c)
     p.setFont(bold);
     p.setPen(c.theme.ink);
     p.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, c.readoutHead);
+    line.translate(0, 3);
     for (std::size_t i = 0; i < shown; ++i) {
         line.translate(0, kReadoutRow);
         const OverlayContent::Row& row = c.rows[i];
@@ -256,6 +257,22 @@ QSizeF divergenceChipSize(const QString& text)
     return {QFontMetricsF(PlotTheme::titleFont()).horizontalAdvance(text) + 32, kChipHeight};
 }
 
+void paintDivergenceIcon(QPainter& p, const PlotTheme& theme, QPointF middle, const QColor& cross)
+{
+    QPolygonF octagon;
+    for (int i = 0; i < 8; ++i) {
+        const double angle = M_PI / 8 + i * M_PI / 4;
+        octagon << middle + QPointF(std::cos(angle), std::sin(angle)) * 6.0;
+    }
+    p.setPen(Qt::NoPen);
+    p.setBrush(theme.red);
+    p.drawPolygon(octagon);
+    p.setPen(QPen(cross, 1.5));
+    p.drawLine(middle + QPointF(-2.2, -2.2), middle + QPointF(2.2, 2.2));
+    p.drawLine(middle + QPointF(-2.2, 2.2), middle + QPointF(2.2, -2.2));
+    p.setBrush(Qt::NoBrush);
+}
+
 QRectF paintDivergenceChip(QPainter& p, const PlotTheme& theme, QPointF topLeft, const QString& text)
 {
     const QRectF box(QPointF(std::round(topLeft.x()) + 0.5, std::round(topLeft.y()) + 0.5),
@@ -265,19 +282,7 @@ QRectF paintDivergenceChip(QPainter& p, const PlotTheme& theme, QPointF topLeft,
     p.setPen(QPen(border, 1));
     p.setBrush(theme.redTint);
     p.drawRoundedRect(box, 3, 3);
-    const QPointF middle(box.left() + 13, box.center().y());
-    QPolygonF octagon;
-    for (int i = 0; i < 8; ++i) {
-        const double angle = M_PI / 8 + i * M_PI / 4;
-        octagon << middle + QPointF(std::cos(angle), std::sin(angle)) * 6.0;
-    }
-    p.setPen(Qt::NoPen);
-    p.setBrush(theme.red);
-    p.drawPolygon(octagon);
-    p.setPen(QPen(theme.redTint, 1.5));
-    p.drawLine(middle + QPointF(-2.2, -2.2), middle + QPointF(2.2, 2.2));
-    p.drawLine(middle + QPointF(-2.2, 2.2), middle + QPointF(2.2, -2.2));
-    p.setBrush(Qt::NoBrush);
+    paintDivergenceIcon(p, theme, {box.left() + 13, box.center().y()}, theme.redTint);
     p.setFont(PlotTheme::titleFont());
     p.setPen(theme.red);
     p.drawText(box.adjusted(24, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, text);

@@ -63,6 +63,8 @@ std::vector<double> spreadLabels(std::vector<double> wanted, double height, doub
 
 // The chip of a divergent step: octagon with a cross and text. Returns its rectangle.
 QRectF paintDivergenceChip(QPainter& painter, const PlotTheme& theme, QPointF topLeft, const QString& text);
+// The octagon alone, 12 pixels wide.
+void paintDivergenceIcon(QPainter& painter, const PlotTheme& theme, QPointF middle, const QColor& cross);
 QSizeF divergenceChipSize(const QString& text);
 
 class CurveOverlay : public QWidget

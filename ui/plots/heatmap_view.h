@@ -1,8 +1,10 @@
-// Ranks by steps, one colour cell each, for any number of steps: a cell column that covers several steps
-// shows the largest of them, so no outlier disappears at any zoom. Cells beyond the limit get a red frame and
-// are counted at the right, so the odd rank is found without colour. GUI thread only.
+// Ranks by steps, one colour cell each, for any number of both: a pixel that covers several steps, or several ranks,
+// shows the largest of them, so no outlier disappears at any zoom. Cells beyond the limit get a red frame and are counted
+// at the right, so the odd rank is found without colour. GUI thread only.
 //
-// Mouse and keys as CurveView; Up/Down move to the next rank, Home goes to the first cell beyond the limit.
+// Mouse: wheel zooms at the pointer, drag pans, double-click fits, click chooses a cell.
+// Keys: Left/Right one step, with Shift ten; Up/Down one row; Home first cell beyond the limit; F fit, +/- zoom; Enter
+// chooses the cell.
 #pragma once
 
 #include "ui/plots/curve_view.h"
@@ -23,6 +25,7 @@ public:
     ~HeatmapView() override;
 
     void setTheme(const PlotTheme& theme);
+    void setTitle(const QString& title);
     void setRows(std::vector<HeatmapRow> rows);
     // Cells with |value| > limit are beyond it. The colours run from 0 to the limit.
     void setLimit(double limit, const QString& unit); // "robust sd"
@@ -30,6 +33,7 @@ public:
     void setXRange(double lower, double upper);
     std::pair<double, double> xRange() const;
     std::pair<double, double> dataXRange() const;
+    bool hasData() const;
     void setMargins(int left, int right);
     void setCursorStep(std::optional<qint64> step);
     std::optional<qint64> cursorStep() const;
@@ -50,7 +54,15 @@ Q_SIGNALS:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
-    bool event(QEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
 
 private:
     struct Impl;

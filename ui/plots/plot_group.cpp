@@ -1,6 +1,7 @@
 #include "ui/plots/plot_group.h"
 
 #include "ui/plots/curve_view.h"
+#include "ui/plots/heatmap_view.h"
 #include "ui/plots/navigator_view.h"
 
 #include <QDateTime>
@@ -53,11 +54,28 @@ void PlotGroup::add(NavigatorView* view)
     });
 }
 
+void PlotGroup::add(HeatmapView* view)
+{
+    heatmaps_.emplace_back(view);
+    if (curves_.empty() && navigators_.empty() && heatmaps_.size() == 1)
+        range_ = view->xRange();
+    else
+        view->setXRange(range_.first, range_.second);
+    view->setCursorStep(cursor_);
+    connect(view, &HeatmapView::xRangeChanged, this, [this](double lower, double upper) {
+        setFollowing(false);
+        setXRange(lower, upper);
+    });
+    connect(view, &HeatmapView::cursorStepChanged, this, &PlotGroup::setCursorStep);
+    connect(view, &HeatmapView::hoverTextChanged, this, &PlotGroup::hoverTextChanged);
+}
+
 void PlotGroup::apply(double lower, double upper)
 {
     range_ = {lower, upper};
     each(curves_, [&](CurveView* view) { view->setXRange(lower, upper); });
     each(navigators_, [&](NavigatorView* view) { view->setXRange(lower, upper); });
+    each(heatmaps_, [&](HeatmapView* view) { view->setXRange(lower, upper); });
     Q_EMIT xRangeChanged(lower, upper);
 }
 
@@ -90,6 +108,7 @@ void PlotGroup::setCursorStep(std::optional<qint64> step)
         return;
     cursor_ = step;
     each(curves_, [&](CurveView* view) { view->setCursorStep(step); });
+    each(heatmaps_, [&](HeatmapView* view) { view->setCursorStep(step); });
     Q_EMIT cursorStepChanged(step);
 }
 
@@ -110,6 +129,13 @@ void PlotGroup::fit()
     each(curves_, [&](CurveView* view) {
         if (std::none_of(view->series().begin(), view->series().end(),
                          [](const CurveSeries& s) { return s.data && !s.data->empty(); }))
+            return;
+        const auto [low, high] = view->dataXRange();
+        first = std::min(first, low);
+        last = std::max(last, high);
+    });
+    each(heatmaps_, [&](HeatmapView* view) {
+        if (!view->hasData())
             return;
         const auto [low, high] = view->dataXRange();
         first = std::min(first, low);

@@ -13,6 +13,7 @@
 namespace lockstep {
 
 class CurveView;
+class HeatmapView;
 class NavigatorView;
 
 class PlotGroup : public QObject
@@ -23,6 +24,7 @@ public:
 
     void add(CurveView* view);
     void add(NavigatorView* view);
+    void add(HeatmapView* view);
 
     // Sets all views and remembers the range before it. The signals below are emitted for it, too.
     void setXRange(double lower, double upper);
@@ -52,6 +54,7 @@ private:
 
     std::vector<QPointer<CurveView>> curves_;
     std::vector<QPointer<NavigatorView>> navigators_;
+    std::vector<QPointer<HeatmapView>> heatmaps_;
     std::pair<double, double> range_{0, 1};
     std::optional<qint64> cursor_;
     bool following_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -281,6 +282,32 @@ double SeriesSnapshot::smallestPositive(std::size_t begin, std::size_t end) cons
     if (begin < end && !levels_.empty())
         descendPositive(2 + levels_.size(), 0, begin, end, best);
     return best;
+}
+
+// Whole blocks inside the limits are skipped, so this costs little for a series that mostly holds them.
+std::size_t SeriesSnapshot::countOutside(double lo, double hi) const
+{
+    std::size_t count = 0;
+    for (const auto& block : blocks_) {
+        if (block->all.empty() || (block->all.lo >= lo && block->all.hi <= hi))
+            continue;
+        for (const double value : block->y)
+            count += std::isfinite(value) && (value < lo || value > hi) ? 1 : 0;
+    }
+    return count;
+}
+
+std::size_t SeriesSnapshot::firstOutside(double lo, double hi) const
+{
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+        const SeriesBlock& block = *blocks_[b];
+        if (block.all.empty() || (block.all.lo >= lo && block.all.hi <= hi))
+            continue;
+        for (std::size_t i = 0; i < block.y.size(); ++i)
+            if (std::isfinite(block.y[i]) && (block.y[i] < lo || block.y[i] > hi))
+                return b * kBlock + i;
+    }
+    return size_;
 }
 
 std::size_t SeriesSnapshot::byteSize() const

@@ -60,6 +60,10 @@ public:
     SeriesNode query(std::size_t begin, std::size_t end) const;
     // Smallest value > 0 among [begin, end); +infinity if there is none.
     double smallestPositive(std::size_t begin, std::size_t end) const;
+    // Finite values outside [lo, hi] in the whole series.
+    std::size_t countOutside(double lo, double hi) const;
+    // Index of the first such value, size() if there is none.
+    std::size_t firstOutside(double lo, double hi) const;
     SeriesNode summary() const { return query(0, size_); }
 
     // Heap bytes of this snapshot, shared blocks included.
