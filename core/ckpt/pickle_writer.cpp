@@ -16,7 +16,7 @@ constexpr std::size_t kBatch = 1000; // items between two MARKs, as Python's pic
 // What weights_only=True builds without being asked to, apart from the rebuild functions and storage classes
 // of torch (torch/_weights_only_unpickler.py, _get_allowed_globals). Protocol 2 writes builtins as
 // __builtin__.
-constexpr std::array<std::string_view, 21> kAllowed = {"torch.Size",
+constexpr std::array<std::string_view, 20> kAllowed = {"torch.Size",
                                                        "torch.device",
                                                        "torch.serialization._get_layout",
                                                        "torch.per_tensor_affine",
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 21> kAllowed = {"torch.Size",
                                                        "torch._utils._rebuild_qtensor",
                                                        "torch._utils._rebuild_sparse_tensor",
                                                        "torch._utils._rebuild_meta_tensor_no_storage",
-                                                       "torch._utils._rebuild_nested_tensor",
+
                                                        "torch._utils._rebuild_tensor_v2",
                                                        "torch._utils._rebuild_tensor_v3",
                                                        "torch._utils._rebuild_parameter",

@@ -174,6 +174,16 @@ bool completeByPickle(const Checkpoint& checkpoint, ZipScan& scan)
     return false;
 }
 
+// The same for the pickle itself: it says where it ends. True if it is the last record and may be tried.
+bool tryPickle(ZipScan& scan)
+{
+    ScannedRecord& last = scan.records.back();
+    if (last.whole || last.deflated || !last.name.ends_with("/data.pkl"))
+        return false;
+    last.inflated = last.size;
+    return last.whole = true;
+}
+
 // A zip without a usable directory: the records that are whole get a directory of ours.
 bool rescueZip(const std::string& path, const Checkpoint& damaged, Rescue& rescue)
 {
@@ -192,8 +202,14 @@ bool rescueZip(const std::string& path, const Checkpoint& damaged, Rescue& rescu
             rescue.checkpoint.emplace(openCheckpointBytes(rescue.image->bytes(), path));
         return rescue.checkpoint && rescue.checkpoint->root != kNone;
     };
-    if (!reopen())
+    const bool guessed = tryPickle(scan);
+    if (!reopen()) {
+        if (guessed)
+            scan.records.back().whole = false;
+        for (const ScannedRecord& record : scan.records)
+            (record.whole ? rescue.plan.recordsWhole : rescue.plan.recordsLost).push_back(record.name);
         return false;
+    }
     if (completeByPickle(*rescue.checkpoint, scan) && !reopen())
         return false;
     for (const ScannedRecord& record : scan.records)

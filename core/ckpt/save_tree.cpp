@@ -109,8 +109,11 @@ private:
         return !options_.keep || options_.keep(checkpoint_.tensors[index]);
     }
     std::optional<DType> newType(std::uint32_t index) const;
-    void note(const std::string& text)
+    void note(std::string text)
     {
+        if (text.starts_with(" "))
+            text = "The root object" + text; // its path is empty
+
         if (std::find(notes_.begin(), notes_.end(), text) == notes_.end() && notes_.size() < 200)
             notes_.push_back(text);
     }
@@ -266,12 +269,15 @@ SaveValue Builder::sparse(const TensorInfo& info, const std::string& path, int d
                 return value(checkpoint_.value(node), path, depth + 1);
         return SaveValue();
     };
-    SaveCall call;
     if (info.layout == Layout::Nested) {
-        call.callee = {"torch._utils", "_rebuild_nested_tensor"};
-        call.arguments = {part("buffer"), part("sizes"), part("strides"), part("offsets")};
-        return call;
+        // weights_only=True refuses the function that would put it together again.
+        note(path + " was a nested tensor and is written as a dict of its parts");
+        SaveDict parts;
+        for (const char* name : {"buffer", "sizes", "strides", "offsets"})
+            parts.set(name, part(name));
+        return parts;
     }
+    SaveCall call;
     SaveCall layout;
     layout.callee = {"torch.serialization", "_get_layout"};
     layout.arguments = {"torch." + std::string(layoutName(info.layout))};

@@ -39,30 +39,44 @@ struct Descriptor {
     bool crcFits = false;
 };
 
-// The first data descriptor whose compressed size is exactly its distance from the payload.
+// Whether an archive can go on at this byte: with a header, with its directory, or with the end of a cut file.
+bool canGoOn(Bytes bytes, std::uint64_t at)
+{
+    const std::string_view next = asText(bytes.subspan(std::min<std::uint64_t>(at, bytes.size())));
+    for (const std::string_view signature : {"PK\x03\x04", "PK\x01\x02", "PK\x05\x06", "PK\x06\x06"})
+        if (next.substr(0, 4) == signature.substr(0, std::min<std::size_t>(next.size(), 4)))
+            return true;
+    return false;
+}
+
+// The data descriptor of a record: its compressed size is its distance from the payload, the archive goes on behind it, and
+// its CRC fits. Payloads may contain bytes that look like one. Without a CRC that fits, the first that fulfils the rest: the
+// record is there and damaged.
 std::optional<Descriptor> findDescriptor(Bytes bytes, std::uint64_t payload, bool stored)
 {
+    std::optional<Descriptor> damaged;
     for (auto at = findText(bytes, payload, "PK\x07\x08"); at; at = findText(bytes, *at + 1, "PK\x07\x08")) {
-        const std::uint64_t distance = *at - payload;
-        for (const int width : {4, 8}) {
-            if (!inside(*at, 8 + 2u * static_cast<unsigned>(width), bytes.size()))
+        for (const unsigned width : {4u, 8u}) {
+            if (!inside(*at, 8 + 2 * width, bytes.size()) || !canGoOn(bytes, *at + 8 + 2 * width))
                 continue;
             const std::byte* p = bytes.data() + *at;
             const std::uint64_t size =
                 width == 4 ? loadLe<std::uint32_t>(p + 8) : loadLe<std::uint64_t>(p + 8);
-            if (size != distance)
+            if (size != *at - payload)
                 continue;
-            const auto crc = loadLe<std::uint32_t>(p + 4);
-            // CRC 0 on a record with bytes means that it was not computed. A deflated record is not checked here.
             const std::uint64_t inflated =
                 width == 4 ? loadLe<std::uint32_t>(p + 12) : loadLe<std::uint64_t>(p + 16);
-            return Descriptor{*at, size, inflated, crc,
-                              !stored || (crc == 0 && size > 0) || crc == crcOf(bytes, payload, size)};
+            const auto crc = loadLe<std::uint32_t>(p + 4);
+            // CRC 0 on a record with bytes means that it was not computed. A deflated record is not checked here.
+            const bool fits = !stored || (crc == 0 && size > 0) || crc == crcOf(bytes, payload, size);
+            const Descriptor found{*at, size, inflated, crc, fits};
+            if (fits)
+                return found;
+            if (!damaged)
+                damaged = found;
         }
-        // A payload may contain a whole archive; its headers must not be taken for the next record of this one, and
-        // its descriptors do not fit the distance. Beyond the next local header of ours there is nothing to find.
     }
-    return std::nullopt;
+    return damaged;
 }
 
 } // namespace
