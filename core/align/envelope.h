@@ -15,7 +15,7 @@
 //
 // A new run then lies within U * D(t) of every repeat, and two new runs within 2 * U * D(t) of each other (triangle
 // inequality). That is the limit. The bound widens fast when repeats are few, so that a poor envelope shows as a large
-// `scale` = 2 U and not as false alarms: in the test's noise model about 400 with 5 repeats, 40 with 6, 10 with 8.
+// `scale` = 2 U and not as false alarms: in the test's noise model about 130 with 5 repeats, 40 with 6, 13 with 8, 8 with 10.
 //
 // Where D is still zero although the quantity differs somewhere later, its smallest measured step, relative to the value,
 // stands in: the granularity of the quantity. A quantity that never differed between the repeats must be equal.
@@ -43,7 +43,7 @@ struct EnvelopeBand {
     std::vector<double> limits;      // of the steps from steps[i] on, before steps[i + 1]
     std::int64_t lastStep = -1;      // measured up to here
     double granularity = 0;          // smallest difference seen, relative to the value
-    double scale = 2; // the limit is scale * D
+    double scale = 2;                // the limit is scale * D
 
     // Empty beyond the measured steps: there is nothing to judge by.
     std::optional<double> limit(std::int64_t step, double value) const;

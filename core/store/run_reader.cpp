@@ -89,17 +89,17 @@ struct RunReader::Impl {
     Statement partsOf{
         database,
         "SELECT id, segment FROM series WHERE rank = ? AND quantity = ? AND idx = ? ORDER BY segment"};
-    // The summary columns of rows that may hold steps in [?2, ?3), chunks and tails; the same with values.
-    static constexpr const char* kRange[2] = {
-        "SELECT first_step, stride, n, before, min, max, nan_count, hash, data FROM chunk WHERE series = ?1 "
-        "AND "
-        "first_step < ?3 AND first_step >= coalesce((SELECT max(first_step) FROM chunk WHERE series = ?1 AND "
-        "first_step <= ?2), ?2) ORDER BY first_step",
-        "SELECT first_step, stride, n, before, min, max, nan_count, hash, data FROM tail WHERE series = ?1 "
-        "AND "
-        "first_step < ?3 AND first_step >= coalesce((SELECT max(first_step) FROM tail WHERE series = ?1 AND "
-        "first_step <= ?2), ?2) ORDER BY first_step"};
-    Statement range[2] = {{database, kRange[0]}, {database, kRange[1]}};
+    // Rows that may hold steps in [?2, ?3), of chunks and of tails. Without values where only summaries are asked for:
+    // SQLite would fetch the BLOBs of every row.
+#define LOCKSTEP_RANGE(columns, table)                                                                       \
+    "SELECT first_step, stride, n, before, min, max, nan_count, hash" columns " FROM " table                 \
+    " WHERE series = ?1 AND first_step < ?3 AND first_step >= coalesce((SELECT max(first_step) FROM " table  \
+    " WHERE series = ?1 AND first_step <= ?2), ?2) ORDER BY first_step"
+    Statement range[2] = {{database, LOCKSTEP_RANGE(", data", "chunk")},
+                          {database, LOCKSTEP_RANGE(", data", "tail")}};
+    Statement summaries[2] = {{database, LOCKSTEP_RANGE("", "chunk")},
+                              {database, LOCKSTEP_RANGE("", "tail")}};
+#undef LOCKSTEP_RANGE
     static constexpr const char* kFirst[2] = {
         "SELECT first_step, stride, n, before FROM chunk WHERE series = ? ORDER BY first_step LIMIT 1",
         "SELECT first_step, stride, n, before FROM tail WHERE series = ? ORDER BY first_step LIMIT 1"};
@@ -258,6 +258,7 @@ Status RunReader::Impl::extend(SeriesInfo& info, const Part& part)
 Status RunReader::Impl::readPart(const Part& part, std::int64_t from, std::int64_t to, SeriesData& data)
 {
     const std::int64_t end = std::min(to, part.limit);
+    std::int64_t expected = from <= 0 ? 0 : -1; // values before the next row, once known
     for (const int table : {0, 1}) {
         Status read = forEach(
             range[table],
@@ -276,8 +277,13 @@ Status RunReader::Impl::readPart(const Part& part, std::int64_t from, std::int64
                                                          std::to_string(chunk.count * 8));
                 if (contentHash(bytes.data(), bytes.size()) != std::uint64_t(s.integer(7)))
                     return damaged(database.label(), at() + ", does not match its content hash");
-                if (!data.steps.empty() && chunk.lastStep() >= from && chunk.firstStep <= data.steps.back())
+                if (!data.steps.empty() && chunk.firstStep <= data.steps.back())
                     return damaged(database.label(), at() + ", overlaps the one before");
+                if (chunk.lastStep() < from)
+                    return {};
+                if (expected >= 0 && row->before != expected)
+                    return damaged(database.label(), at() + ", follows on a gap: values are missing");
+                expected = row->before + chunk.count;
                 const std::int64_t skip = countBelow(chunk, from);
                 const std::int64_t stop = countBelow(chunk, end);
                 if (stop <= skip)
@@ -300,7 +306,7 @@ Status RunReader::Impl::summarisePart(const Part& part, const SeriesKey& key, st
 {
     for (const int table : {0, 1}) {
         Status read = forEach(
-            range[table],
+            summaries[table],
             [&](const Statement& s) -> Status {
                 Result<Row> row = rowOf(s, table == 0 ? "chunk" : "tail");
                 if (!row.ok())
@@ -310,25 +316,27 @@ Status RunReader::Impl::summarisePart(const Part& part, const SeriesKey& key, st
                 chunk.max = s.real(5, -std::numeric_limits<double>::infinity());
                 chunk.nanCount = std::int32_t(s.integer(6));
                 chunk.contentHash = std::uint64_t(s.integer(7));
-                const std::int64_t valid = countBelow(chunk, part.limit);
-                if (valid < chunk.count) {
-                    std::vector<std::uint64_t> bits;
-                    appendWords(bits, s.blob(8).substr(0, std::size_t(valid) * 8));
-                    const ValueSummary summary = summarise(bits.data(), bits.size(), typeOf(key));
-                    chunk.count = std::int32_t(bits.size());
-                    chunk.min = summary.min;
-                    chunk.max = summary.max;
-                    chunk.nanCount = std::int32_t(summary.nanCount);
-                    chunk.contentHash = summary.hash;
-                }
-                if (chunk.count > 0)
-                    out.push_back(chunk);
+                out.push_back(chunk);
                 return {};
             },
             part.series, std::int64_t(0), part.limit);
         if (!read.ok())
             return read;
     }
+    if (out.empty() || out.back().lastStep() < part.limit)
+        return {};
+    // A later segment supersedes the end of this chunk: summarise what is left of it.
+    ChunkSummary& cut = out.back();
+    SeriesData rest;
+    rest.key = key;
+    if (Status read = readPart(part, cut.firstStep, part.limit, rest); !read.ok())
+        return read;
+    const ValueSummary summary = summarise(rest.bits.data(), rest.size(), typeOf(key));
+    cut.count = std::int32_t(rest.size());
+    cut.min = summary.min;
+    cut.max = summary.max;
+    cut.nanCount = std::int32_t(summary.nanCount);
+    cut.contentHash = summary.hash;
     return {};
 }
 

@@ -1,16 +1,15 @@
-// A rank without torch: speaks the worker's interface (configuration file, environment, stream, exit codes)
-// and does on order what a real rank does only by accident. Orders stand in the configuration's
-// workload_options:
+// A rank without torch: speaks the worker's interface (configuration file, environment, stream, exit codes) and does on
+// order what a real rank does only by accident. Orders stand in the configuration's workload_options:
 //
-//   fake.rank1 = "crash@5"     what rank 1 does in step 5; fake.all is for every rank; several orders joined
-//   by ';' fake.step_us = "2000"      pace of a step, default 0
+// - fake.rank1 = "crash@5": what rank 1 does in step 5; fake.all is for every rank; several orders are joined by ';'
+// - fake.step_us = "2000": pace of a step, default 0
 //
-// Orders: crash (SIGSEGV), kill (SIGKILL to itself), exit:N (without Goodbye), error (Goodbye, exit 1),
-// unusable (Goodbye, exit 3), echo (secondary Goodbye, 2 s, exit 1), errorfile (only the error file, exit 1),
-// hang (never goes on), ignoreterm (SIGTERM does nothing from here on), stop (as if it had got SIGTERM),
-// garbage (breaks the frame stream), back (a step that goes backwards), foreign (a record of another rank),
-// silent (exit 0 without Goodbye), stranger (a wrong token), child (leaves a sleeping child process behind).
-// Step 0 orders happen before the first step.
+// Orders: crash (SIGSEGV), kill (SIGKILL to itself), exit:N (without Goodbye), error (Goodbye, exit 1), unusable (Goodbye,
+// exit 3), echo (secondary Goodbye, 2 s, exit 1), errorfile (only the error file, exit 1), hang (never goes on),
+// ignoreterm (SIGTERM does nothing from here on), stop (as if it had got SIGTERM), wrong (a wrong loss), garbage (breaks
+// the frame stream), back (a step that goes backwards), foreign (a record of another rank), silent (exit 0 without
+// Goodbye), stranger (a wrong token), child (leaves a sleeping child process behind). Step 0 orders happen before the
+// first step.
 #include "core/config/run_config.h"
 #include "core/wire/codec.h"
 #include "tests/support/fake_loss.h"
@@ -121,7 +120,8 @@ struct FakeRank {
         stream.send(wire::FrameKind::Hello, hello);
     }
 
-    void step(std::int64_t number) const
+    // `error` is added to the loss.
+    void step(std::int64_t number, double error = 0) const
     {
         wire::Heartbeat beat;
         beat.rank = rank;
@@ -134,7 +134,7 @@ struct FakeRank {
         record.step = number;
         record.values = {{Quantity::ParamFingerprint, 0, std::uint64_t(number) * 7919u}};
         if (number > 0)
-            record.values.push_back({Quantity::Loss, 0, bitsOf(fakeLoss(rank, number))});
+            record.values.push_back({Quantity::Loss, 0, bitsOf(fakeLoss(rank, number) + error)});
         stream.send(wire::FrameKind::Step, record);
     }
 
@@ -224,6 +224,19 @@ struct FakeRank {
 
     void obeyAll(std::int64_t step) const
     {
+        forOrders(step, [&](const std::string& order) { obey(order, step); });
+    }
+
+    bool has(const std::string& wanted, std::int64_t step) const
+    {
+        bool found = false;
+        forOrders(step, [&](const std::string& order) { found = found || order == wanted; });
+        return found;
+    }
+
+    template<typename Visit>
+    void forOrders(std::int64_t step, Visit&& visit) const
+    {
         for (const std::string& key : {std::string("fake.all"), fmt::format("fake.rank{}", rank)}) {
             const auto orders = config.workloadOptions.find(key);
             if (orders == config.workloadOptions.end())
@@ -233,7 +246,7 @@ struct FakeRank {
                 const std::string order = orders->second.substr(begin, end - begin);
                 const std::size_t at = order.find('@');
                 if (at != std::string::npos && std::stoll(order.substr(at + 1)) == step)
-                    obey(order.substr(0, at), step);
+                    visit(order.substr(0, at));
                 begin = end + 1;
             }
         }
@@ -249,7 +262,7 @@ struct FakeRank {
             if (stepUs > 0)
                 usleep(stepUs);
             obeyAll(number);
-            step(number);
+            step(number, has("wrong", number) ? 1 : 0);
             if (stopWanted)
                 stop(number);
         }

@@ -21,10 +21,10 @@ struct Folder {
     std::string run() const { return dir.filePath(QStringLiteral("run")).toStdString(); }
 };
 
-#define OK(expression)                                                                                             \
-    do {                                                                                                           \
-        const auto& result_ = (expression);                                                                        \
-        QVERIFY2(result_.ok(), result_.ok() ? "" : result_.error().sentence().c_str());                            \
+#define OK(expression)                                                                                       \
+    do {                                                                                                     \
+        const auto& result_ = (expression);                                                                  \
+        QVERIFY2(result_.ok(), result_.ok() ? "" : result_.error().sentence().c_str());                      \
     } while (false)
 
 } // namespace
@@ -35,24 +35,35 @@ class TestRunStore : public QObject
 private Q_SLOTS:
     void everyBitPatternComesBack()
     {
-        const std::vector<std::uint64_t> patterns = {
-            bitsOf(0.0),  bitsOf(-0.0), bitsOf(5e-324), bitsOf(std::numeric_limits<double>::infinity()),
-            bitsOf(-std::numeric_limits<double>::infinity()), 0x7ff8'0000'0000'0000, 0x7ff0'0000'0000'0001,
-            0xfff8'dead'beef'0001, 0xffff'ffff'ffff'ffff, 0, 1, 0x8000'0000'0000'0000, 0x0123'4567'89ab'cdef};
+        const std::vector<std::uint64_t> patterns = {bitsOf(0.0),
+                                                     bitsOf(-0.0),
+                                                     bitsOf(5e-324),
+                                                     bitsOf(std::numeric_limits<double>::infinity()),
+                                                     bitsOf(-std::numeric_limits<double>::infinity()),
+                                                     0x7ff8'0000'0000'0000,
+                                                     0x7ff0'0000'0000'0001,
+                                                     0xfff8'dead'beef'0001,
+                                                     0xffff'ffff'ffff'ffff,
+                                                     0,
+                                                     1,
+                                                     0x8000'0000'0000'0000,
+                                                     0x0123'4567'89ab'cdef};
         Folder folder;
         Result<RunWriter> writer = RunWriter::create(folder.run());
         OK(writer);
         for (std::size_t i = 0; i < patterns.size(); ++i)
-            OK(writer->append(record(0, std::int64_t(i), {{Quantity::Loss, 0, patterns[i]},
-                                                          {Quantity::ParamFingerprint, 0, patterns[i]},
-                                                          {Quantity::CollectiveDtype, 0, patterns[i]}})));
+            OK(writer->append(record(0, std::int64_t(i),
+                                     {{Quantity::Loss, 0, patterns[i]},
+                                      {Quantity::ParamFingerprint, 0, patterns[i]},
+                                      {Quantity::CollectiveDtype, 0, patterns[i]}})));
         OK(writer->commit());
         for (const bool finished : {false, true}) {
             if (finished)
                 OK(writer->finish());
             Result<RunReader> reader = RunReader::open(folder.run());
             OK(reader);
-            for (const Quantity quantity : {Quantity::Loss, Quantity::ParamFingerprint, Quantity::CollectiveDtype}) {
+            for (const Quantity quantity :
+                 {Quantity::Loss, Quantity::ParamFingerprint, Quantity::CollectiveDtype}) {
                 const Result<SeriesData> data = reader->read({0, quantity, 0});
                 OK(data);
                 QCOMPARE(data->bits, patterns);
@@ -97,7 +108,8 @@ private Q_SLOTS:
                 QCOMPARE(all->steps[i], std::int64_t(i + 1) * stride);
                 QCOMPARE(all->bits[i], bits(all->steps[i]));
             }
-            for (const std::int64_t from : {std::int64_t(0), std::int64_t(4095), std::int64_t(4096), std::int64_t(5001), written * stride}) {
+            for (const std::int64_t from : {std::int64_t(0), std::int64_t(4095), std::int64_t(4096),
+                                            std::int64_t(5001), written * stride}) {
                 const std::int64_t to = from + 5 * stride;
                 const Result<SeriesData> window = reader->read({3, Quantity::Loss, 0}, from, to);
                 OK(window);
