@@ -32,5 +32,8 @@ void addRunCommand(CLI::App& app, CliContext& context);
 void addRunsCommand(CLI::App& app, CliContext& context);
 void addStopCommand(CLI::App& app, CliContext& context);
 void addExportCommand(CLI::App& app, CliContext& context);
+void addGateCommand(CLI::App& app, CliContext& context);
+void addCompareCommand(CLI::App& app, CliContext& context);
+void addCkptCommand(CLI::App& app, CliContext& context);
 
 } // namespace lockstep

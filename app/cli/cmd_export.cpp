@@ -2,8 +2,7 @@
 #include "app/cli/cli_context.h"
 #include "app/cli/json_output.h"
 #include "app/cli/table.h"
-#include "core/base/hexfloat.h"
-#include "core/base/quantity.h"
+#include "app/cli/value_text.h"
 #include "core/store/project_store.h"
 #include "core/store/run_reader.h"
 
@@ -38,32 +37,13 @@ struct Selection {
     }
 };
 
-std::string quantityName(Quantity quantity)
-{
-    const QuantityInfo* info = quantityInfo(quantity);
-    return info ? std::string(info->name) : fmt::format("quantity_{}", unsigned(quantity));
-}
-
-ValueType valueType(Quantity quantity)
-{
-    const QuantityInfo* info = quantityInfo(quantity);
-    return info ? info->type : ValueType::U64; // of a newer version: at least its bits are right
-}
-
 Result<Selection> select(const ExportOptions& options)
 {
     Selection selection;
-    for (const std::string& name : options.series) {
-        const QuantityInfo* info = quantityByName(name);
-        if (!info) {
-            std::string known;
-            for (const QuantityInfo& quantity : allQuantities())
-                known += (known.empty() ? "" : ", ") + std::string(quantity.name);
-            return Error{ErrorKind::Usage, fmt::format("There is no series {}", name),
-                         fmt::format("the names are {}", known), "Choose from these names"};
-        }
-        selection.quantities.push_back(info->id);
-    }
+    Result<std::vector<Quantity>> quantities = quantitiesByName(options.series);
+    if (!quantities)
+        return quantities.error();
+    selection.quantities = std::move(quantities).value();
     if (options.rank != "all") {
         const char* end = options.rank.data() + options.rank.size();
         const auto [rest, error] = std::from_chars(options.rank.data(), end, selection.rank);
@@ -74,59 +54,29 @@ Result<Selection> select(const ExportOptions& options)
     return selection;
 }
 
-void writeValue(JsonDocument& json, ValueType type, std::uint64_t bits)
-{
-    switch (type) {
-    case ValueType::F64:
-        json.real(doubleOf(bits));
-        break;
-    case ValueType::I64:
-        json.number(std::int64_t(bits));
-        break;
-    case ValueType::U64:
-        json.unsignedNumber(bits);
-        break;
-    }
-}
-
-std::string hexText(ValueType type, std::uint64_t bits)
-{
-    return type == ValueType::F64 ? hexFloat(doubleOf(bits)) : hexInteger(bits);
-}
-
 void writeSeries(JsonDocument& json, const SeriesData& data)
 {
-    const ValueType type = valueType(data.key.quantity);
-    json.beginObject()
-        .key("rank")
-        .number(data.key.rank)
-        .key("quantity")
-        .text(quantityName(data.key.quantity));
+    const Quantity quantity = data.key.quantity;
+    json.beginObject().key("rank").number(data.key.rank).key("quantity").text(quantityName(quantity));
     json.key("index").number(data.key.index);
     json.key("steps").beginArray();
     for (std::int64_t step : data.steps)
         json.number(step);
     json.endArray().key("values").beginArray();
     for (std::uint64_t bits : data.bits)
-        writeValue(json, type, bits);
+        writeValue(json, quantity, bits);
     json.endArray().key("hex").beginArray();
     for (std::uint64_t bits : data.bits)
-        json.text(hexText(type, bits));
+        json.text(valueHex(quantity, bits));
     json.endArray().endObject();
 }
 
 void printCsv(const SeriesData& data)
 {
-    const ValueType type = valueType(data.key.quantity);
-    const std::string name = quantityName(data.key.quantity);
-    for (std::size_t i = 0; i < data.size(); ++i) {
-        const std::uint64_t bits = data.bits[i];
-        const std::string value = type == ValueType::F64   ? fmt::format("{:.17g}", doubleOf(bits))
-                                  : type == ValueType::I64 ? fmt::format("{}", std::int64_t(bits))
-                                                           : fmt::format("{}", bits);
-        fmt::print("{},{},{},{},{},{}\n", data.steps[i], data.key.rank, name, data.key.index, value,
-                   hexText(type, bits));
-    }
+    const Quantity quantity = data.key.quantity;
+    for (std::size_t i = 0; i < data.size(); ++i)
+        fmt::print("{},{},{},{},{},{}\n", data.steps[i], data.key.rank, quantityName(quantity),
+                   data.key.index, valueDigits(quantity, data.bits[i]), valueHex(quantity, data.bits[i]));
 }
 
 void printTable(const std::vector<SeriesData>& all)
@@ -144,10 +94,7 @@ void printTable(const std::vector<SeriesData>& all)
                    std::to_string(data.key.index), std::to_string(data.size()),
                    empty ? "-" : std::to_string(data.steps.front()),
                    empty ? "-" : std::to_string(data.steps.back()),
-                   empty ? "-"
-                   : valueType(data.key.quantity) == ValueType::U64
-                       ? hexInteger(data.bits.back())
-                       : fmt::format("{:.9g}", data.value(data.size() - 1))});
+                   empty ? "-" : valueText(data.key.quantity, data.bits.back())});
     }
     fmt::print("{}", table.text());
 }

@@ -2,8 +2,6 @@
 
 #include <QString>
 
-#include <fmt/format.h>
-
 #include <cstdio>
 
 namespace lockstep {
@@ -83,11 +81,6 @@ void JsonDocument::print()
 {
     std::fwrite(buffer_.GetString(), 1, buffer_.GetSize(), stdout);
     std::fputc('\n', stdout);
-}
-
-std::string hexInteger(std::uint64_t value)
-{
-    return fmt::format("0x{:016x}", value);
 }
 
 } // namespace lockstep

@@ -36,7 +36,4 @@ private:
     JsonWriter writer_{buffer_};
 };
 
-// For values that bits matter for: the C hex form of a float, "0x0123456789abcdef" of a fingerprint.
-std::string hexInteger(std::uint64_t value);
-
 } // namespace lockstep

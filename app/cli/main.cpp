@@ -9,6 +9,21 @@
 
 using namespace lockstep;
 
+namespace {
+
+// What the parser has to say, with the word it stumbled over where it does not name it itself.
+Error usageError(const CLI::App& app, int argc, char** argv, const CLI::ParseError& error)
+{
+    std::string why = error.what();
+    const auto isNamed = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(isNamed).empty())
+        why = fmt::format("there is no command {}", argv[1]);
+    return {ErrorKind::Usage, "The command line cannot be understood", why,
+            "See lockstep-cli --help, or lockstep-cli COMMAND --help"};
+}
+
+} // namespace
+
 int main(int argc, char** argv)
 {
     // A reader that went away and a file size limit are errors of a write, not reasons to die with a run in
@@ -30,14 +45,16 @@ int main(int argc, char** argv)
     addRunsCommand(app, context);
     addStopCommand(app, context);
     addExportCommand(app, context);
+    addGateCommand(app, context);
+    addCompareCommand(app, context);
+    addCkptCommand(app, context);
 
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0)
             return app.exit(error); // --help, --version
-        return fail({ErrorKind::Usage, "The command line cannot be understood", error.what(),
-                     "See lockstep-cli --help, or lockstep-cli COMMAND --help"});
+        return fail(usageError(app, argc, argv, error));
     }
     const int code = context.action();
     if (std::fflush(stdout) != 0 || std::ferror(stdout))

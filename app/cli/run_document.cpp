@@ -4,6 +4,20 @@
 
 namespace lockstep {
 
+namespace {
+
+// Ranks and steps below 0 stand for "none".
+void writeIfKnown(JsonDocument& json, const char* name, std::int64_t value)
+{
+    json.key(name);
+    if (value < 0)
+        json.null();
+    else
+        json.number(value);
+}
+
+} // namespace
+
 void writeRunMembers(JsonDocument& json, const RunInfo& run, bool full)
 {
     json.key("run").text(run.id).key("name").text(run.name).key("state").text(runStateName(run.state));
@@ -14,16 +28,14 @@ void writeRunMembers(JsonDocument& json, const RunInfo& run, bool full)
     json.key("first_failure");
     if (run.firstFailure.sentence.empty())
         json.null();
-    else
-        json.beginObject()
-            .key("rank")
-            .number(run.firstFailure.rank)
-            .key("step")
-            .number(run.firstFailure.step)
-            .key("sentence")
-            .text(run.firstFailure.sentence)
-            .endObject();
-    json.key("last_step").number(run.lastStep).key("folder").text(run.folder);
+    else {
+        json.beginObject();
+        writeIfKnown(json, "rank", run.firstFailure.rank);
+        writeIfKnown(json, "step", run.firstFailure.step);
+        json.key("sentence").text(run.firstFailure.sentence).endObject();
+    }
+    writeIfKnown(json, "last_step", run.lastStep);
+    json.key("folder").text(run.folder);
     if (!full)
         return;
     json.key("last_loss").real(run.lastLoss);

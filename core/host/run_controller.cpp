@@ -320,7 +320,7 @@ void RunController::conclude()
     RunVerdict verdict =
         judgeRun(ends, {stopRequested_, endedByDeadline_ ? options_.stopGraceMs / 1000.0 : 0.0});
     if (Status closed = recorder_->finish(); !closed)
-        recorderError_ = closed.error().sentence();
+        onRecorderFailed(closed.error());
     if (!recorderError_.empty()) {
         verdict.state = RunState::Failed;
         verdict.firstFailure = {-1, recorder_->committedStep(), recorderError_};

@@ -1,0 +1,274 @@
+// compare: where two runs part, quantity by quantity in causal order.
+#include "app/cli/cli_context.h"
+#include "app/cli/json_output.h"
+#include "app/cli/table.h"
+#include "app/cli/value_text.h"
+#include "core/align/compare.h"
+#include "core/store/project_store.h"
+#include "core/store/run_reader.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+namespace lockstep {
+
+namespace {
+
+struct CompareCommand {
+    std::string folder, runA, runB;
+    std::string mode = "auto";
+    std::string by = "step";
+    std::vector<std::string> series;
+    std::vector<std::string> repeats; // runs to measure the envelope from
+};
+
+// A run opened for reading, with the configuration it ran.
+struct OpenedRun {
+    RunInfo info;
+    RunConfig config;
+    RunReader reader;
+};
+
+Result<OpenedRun> openRun(ProjectStore& project, const std::string& name)
+{
+    Result<RunInfo> info = project.run(name);
+    if (!info)
+        return info.error();
+    Result<RunConfig> config = runConfigFromJson(info->configJson);
+    if (!config)
+        return config.error();
+    Result<RunReader> reader = RunReader::open(info->folder);
+    if (!reader)
+        return reader.error();
+    return OpenedRun{std::move(info).value(), std::move(config).value(), std::move(reader).value()};
+}
+
+// From the named repeats, else what the project has kept; none is not an error here.
+Result<std::optional<Envelope>> findEnvelope(ProjectStore& project, const std::vector<std::string>& repeats)
+{
+    if (!repeats.empty()) {
+        std::vector<std::unique_ptr<OpenedRun>> runs;
+        std::vector<RunReader*> readers;
+        for (const std::string& name : repeats) {
+            Result<OpenedRun> run = openRun(project, name);
+            if (!run)
+                return run.error();
+            runs.push_back(std::make_unique<OpenedRun>(std::move(run).value()));
+            readers.push_back(&runs.back()->reader);
+        }
+        Result<Envelope> measured = measureEnvelope(readers);
+        if (!measured)
+            return measured.error();
+        return std::optional(std::move(measured).value());
+    }
+    std::ifstream file(project.info().folder + "/envelope.json", std::ios::binary);
+    if (!file)
+        return std::optional<Envelope>();
+    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    Result<Envelope> kept = envelopeFromJson(text);
+    if (!kept)
+        return kept.error();
+    return std::optional(std::move(kept).value());
+}
+
+void writeSide(JsonDocument& json, const char* name, const FirstDifference& first, bool missing,
+               std::uint64_t bits)
+{
+    json.key(name);
+    if (missing)
+        json.null();
+    else
+        writeValue(json, first.quantity, bits);
+    json.key(fmt::format("{}_hex", name));
+    if (missing)
+        json.null();
+    else
+        json.text(valueHex(first.quantity, bits));
+}
+
+void writeFirst(JsonDocument& json, const FirstDifference& first)
+{
+    json.beginObject().key("quantity").text(quantityName(first.quantity)).key("index").number(first.index);
+    json.key("step").number(first.step).key("step_b").number(first.stepB).key("rank");
+    if (first.rank < 0)
+        json.null();
+    else
+        json.number(first.rank);
+    json.key("parameter");
+    if (first.parameter.empty())
+        json.null();
+    else
+        json.text(first.parameter);
+    writeSide(json, "a", first, first.missingA, first.a);
+    writeSide(json, "b", first, first.missingB, first.b);
+    json.key("limit").real(first.limit).endObject();
+}
+
+void printJson(const OpenedRun& a, const OpenedRun& b, const Comparison& result)
+{
+    JsonDocument json;
+    json.beginObject().key("verdict").text(verdictName(result.verdict));
+    json.key("reason");
+    if (result.reason.empty())
+        json.null();
+    else
+        json.text(result.reason);
+    json.key("a").text(a.info.id).key("b").text(b.info.id);
+    json.key("mode").text(toleranceName(result.tolerance)).key("by").text(pairByName(result.by));
+    json.key("ranks").text(result.match == RankMatch::Whole ? "whole" : "rank_by_rank");
+    json.key("first_step").number(result.firstStep).key("last_step").number(result.lastStep);
+    json.key("compared").beginObject();
+    for (const QuantityResult& quantity : result.quantities)
+        json.key(quantityName(quantity.quantity)).number(quantity.points);
+    json.endObject().key("first").beginArray();
+    for (const FirstDifference& first : result.first())
+        writeFirst(json, first);
+    json.endArray().key("origin");
+    if (const FirstDifference* origin = result.origin())
+        writeFirst(json, *origin);
+    else
+        json.null();
+    json.key("not_compared").beginArray();
+    for (const NotCompared& note : result.notCompared)
+        json.beginObject()
+            .key("quantity")
+            .text(quantityName(note.quantity))
+            .key("reason")
+            .text(note.reason)
+            .endObject();
+    json.endArray().key("config").beginArray();
+    for (const ConfigDifference& difference : result.config)
+        json.beginObject()
+            .key("key")
+            .text(difference.key)
+            .key("a")
+            .text(difference.a)
+            .key("b")
+            .text(difference.b)
+            .endObject();
+    json.endArray().endObject();
+    json.print();
+}
+
+std::string sideText(const FirstDifference& first, bool missing, std::uint64_t bits)
+{
+    return missing ? "no value" : valueText(first.quantity, bits);
+}
+
+void printText(const OpenedRun& a, const OpenedRun& b, const Comparison& result)
+{
+    std::int64_t points = 0;
+    for (const QuantityResult& quantity : result.quantities)
+        points += quantity.points;
+    const std::string how =
+        fmt::format("steps {} to {}, {} values of {} quantities, mode {}", result.firstStep, result.lastStep,
+                    points, result.quantities.size(), toleranceName(result.tolerance));
+    switch (result.verdict) {
+    case Verdict::Equal:
+        fmt::print("{} and {}: {} ({})\n", a.info.id, b.info.id,
+                   result.tolerance.mode == CompareMode::Exact ? "equal in every bit"
+                                                               : "equal within the limits",
+                   how);
+        break;
+    case Verdict::CannotCompare:
+        fmt::print("{} and {}: cannot compare. {}\n", a.info.id, b.info.id, result.reason);
+        break;
+    case Verdict::Differ: {
+        const FirstDifference* origin = result.origin();
+        fmt::print("{} and {} part at step {}, {} ({})\n", a.info.id, b.info.id, origin->step,
+                   quantityName(origin->quantity), how);
+        Table table({{"quantity"},
+                     {"step", Align::Right},
+                     {"rank", Align::Right},
+                     {"a", Align::Right},
+                     {"b", Align::Right},
+                     {"parameter"}});
+        for (const FirstDifference& first : result.first())
+            table.row({quantityName(first.quantity), std::to_string(first.step),
+                       first.rank < 0 ? "all" : std::to_string(first.rank),
+                       sideText(first, first.missingA, first.a), sideText(first, first.missingB, first.b),
+                       first.parameter});
+        fmt::print("{}", table.text());
+        break;
+    }
+    }
+    for (const ConfigDifference& difference : result.config)
+        fmt::print("{}: {} against {}\n", difference.key, difference.a, difference.b);
+}
+
+int compare(const CompareCommand& command, bool asJson)
+{
+    const Result<Tolerance> tolerance = parseTolerance(command.mode);
+    if (!tolerance)
+        return fail(tolerance.error());
+    const Result<PairBy> by = parsePairBy(command.by);
+    if (!by)
+        return fail(by.error());
+    const Result<std::vector<Quantity>> only = quantitiesByName(command.series);
+    if (!only)
+        return fail(only.error());
+    Result<ProjectStore> project = ProjectStore::open(command.folder);
+    if (!project)
+        return fail(project.error());
+    Result<OpenedRun> a = openRun(project.value(), command.runA);
+    if (!a)
+        return fail(a.error());
+    Result<OpenedRun> b = openRun(project.value(), command.runB);
+    if (!b)
+        return fail(b.error());
+    const Result<std::optional<Envelope>> envelope = findEnvelope(project.value(), command.repeats);
+    if (!envelope)
+        return fail(envelope.error());
+
+    CompareOptions options;
+    options.tolerance = tolerance.value();
+    options.by = by.value();
+    options.only = only.value();
+    options.envelope = envelope.value() ? &*envelope.value() : nullptr;
+    const Result<Comparison> result = compareRuns(a->reader, a->config, b->reader, b->config, options);
+    if (!result)
+        return fail(result.error());
+    if (asJson)
+        printJson(a.value(), b.value(), result.value());
+    else
+        printText(a.value(), b.value(), result.value());
+    switch (result->verdict) {
+    case Verdict::Equal:
+        return 0;
+    case Verdict::Differ:
+        return 1;
+    case Verdict::CannotCompare:
+        break;
+    }
+    return 3;
+}
+
+} // namespace
+
+void addCompareCommand(CLI::App& app, CliContext& context)
+{
+    auto options = std::make_shared<CompareCommand>();
+    CLI::App* command = context.command(app, "compare", "Find the first step in which two runs differ",
+                                        [&context, options] { return compare(*options, context.json); });
+    command->add_option("folder", options->folder, "project folder")->required()->option_text("DIR");
+    command->add_option("a", options->runA, "id or name of a run")->required()->option_text("A");
+    command->add_option("b", options->runB, "id or name of the other run")->required()->option_text("B");
+    command
+        ->add_option("--mode", options->mode,
+                     "what counts as equal (default auto: exact, or the measured envelope between a single "
+                     "process and several ranks where there is one)")
+        ->option_text("exact|ulp:N|abs:X|rel:X|envelope|auto");
+    command->add_option("--by", options->by, "how steps are paired (default step)")
+        ->option_text("step|samples|id");
+    command->add_option("--series", options->series, "compare only these quantities")
+        ->delimiter(',')
+        ->option_text("a,b");
+    command->add_option("--repeats", options->repeats, "runs to measure the envelope from, three or more")
+        ->delimiter(',')
+        ->option_text("R,R,R");
+}
+
+} // namespace lockstep
