@@ -141,6 +141,7 @@ void CliCommands::stopRun(const QString& runId)
 
 void CliCommands::judgeGate(const QString& phase)
 {
+    Q_EMIT gateStarted(phase);
     run(QStringLiteral("gate"), {QStringLiteral("gate"), folder_, phase}, kGateFails,
         [this, phase](int, const QByteArray&) { Q_EMIT gateJudged(phase); });
 }

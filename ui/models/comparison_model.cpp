@@ -2,7 +2,6 @@
 
 #include "ui/models/next_action.h"
 
-#include <QCoreApplication>
 #include <QDateTime>
 
 namespace lockstep {
@@ -18,9 +17,8 @@ RunVerdict verdictOf(const RunComparison& c)
     verdict.state = c.verdict;
     verdict.firstStep = c.firstStep;
     verdict.link = c.firstLink;
-    verdict.sentence = c.verdict == State::Diverged ? c.firstLink : c.headline;
-    if (c.verdict == State::CannotCompare)
-        verdict.sentence = c.sentence;
+    verdict.explanation = c.sentence;
+    verdict.sentence = c.brief;
     return verdict;
 }
 
@@ -41,7 +39,7 @@ void ComparisonModel::setSnapshot(const ProjectSnapshotPtr& snapshot)
         results_.clear();
         madeMs_.clear();
         verdicts_.clear();
-        watched_ = {};
+        watched_ = extra_ = {};
         Q_EMIT verdictsChanged(verdicts_);
     }
     next();
@@ -58,6 +56,12 @@ void ComparisonModel::watch(const QString& runA, const QString& runB)
     again_.start();
     if (const RunComparisonPtr known = result(runA, runB))
         Q_EMIT compared(known);
+    next();
+}
+
+void ComparisonModel::want(const QString& runA, const QString& runB)
+{
+    extra_ = {runA, runB};
     next();
 }
 
@@ -93,6 +97,8 @@ void ComparisonModel::next()
     };
     if (!watched_.first.isEmpty() && usable(watched_.first) && usable(watched_.second) && wanted(watched_)) {
         pair = watched_;
+    } else if (!extra_.first.isEmpty() && usable(extra_.first) && usable(extra_.second) && wanted(extra_)) {
+        pair = extra_;
     } else {
         for (const RunEntry& run : snapshot_->runs) {
             if (run.running() || !usable(run.id()))
@@ -129,10 +135,11 @@ void ComparisonModel::take(const RunComparisonPtr& comparison)
     if (pair == watched_)
         Q_EMIT compared(comparison);
     const RunEntry* run = snapshot_->run(comparison->runB);
-    if (run && !run->running() && referenceRun(*snapshot_, *run) == comparison->runA) {
+    const bool judged = run && !run->running() && referenceRun(*snapshot_, *run) == comparison->runA;
+    if (judged)
         verdicts_.insert(comparison->runB, verdictOf(*comparison));
+    if (judged || pair == extra_)
         Q_EMIT verdictsChanged(verdicts_);
-    }
     next();
 }
 

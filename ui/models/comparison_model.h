@@ -40,6 +40,7 @@ struct RunComparison {
     QString runA, runB;
     State verdict = State::None; // Holds, Diverged, CannotCompare
     QString headline;            // "First divergent step 41: gradient before reduction"
+    QString brief;               // for a table cell: "pre-reduction gradient", "0 bits differ"
     QString sentence;            // what was compared, by which rule, how many points
     std::int64_t firstStep = -1;
     QString firstLink;                // translated; empty when nothing parts
@@ -50,7 +51,8 @@ struct RunComparison {
 };
 
 // The comparison of core/align in the words and numbers of the window. `a` and `b` are entries of one project.
-// Without a measured envelope, runs of different worlds are held against the published rule: equal at 4 decimals.
+// Runs of different worlds drift apart by rounding. Without a measured envelope only the samples and the first batch (at
+// 4 decimals, the published rule) decide; what comes later is told, not judged.
 RunComparison compareEntries(const RunEntry& a, const RunEntry& b);
 
 using RunComparisonPtr = std::shared_ptr<const RunComparison>;
@@ -65,6 +67,8 @@ public:
     void setSnapshot(const ProjectSnapshotPtr& snapshot);
     // The pair a page looks at; empty ids end it. Answered with compared(), at once if the result is known.
     void watch(const QString& runA, const QString& runB);
+    // A further pair to be compared once, after the watched one; verdictsChanged() tells when it is there.
+    void want(const QString& runA, const QString& runB);
     RunComparisonPtr result(const QString& runA, const QString& runB) const; // null: not there yet
     const RunVerdicts& verdicts() const { return verdicts_; }
     bool busy() const { return jobs_.busy(); }
@@ -81,7 +85,7 @@ private:
     bool wanted(const Pair& pair) const; // unknown, or made while a run still recorded and now outdated
 
     ProjectSnapshotPtr snapshot_;
-    Pair watched_;
+    Pair watched_, extra_;
     QHash<Pair, RunComparisonPtr> results_;
     QHash<Pair, std::int64_t> madeMs_;
     RunVerdicts verdicts_;

@@ -73,7 +73,7 @@ QVariant GatesModel::data(const QModelIndex& index, int role) const
             return int(Qt::AlignRight | Qt::AlignVCenter);
         return int(Qt::AlignLeft | Qt::AlignVCenter);
     case StateRole:
-        return index.column() == Gate || index.column() == Phase ? QVariant(int(status.state)) : QVariant();
+        return index.column() == Gate ? QVariant(int(status.state)) : QVariant();
     case DetailRole:
         return status.detail;
     case IdRole:

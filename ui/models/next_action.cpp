@@ -174,7 +174,8 @@ NextAction nextAction(const ProjectSnapshot& snapshot, const RunVerdicts& verdic
         next.title = Tr::tr("%1 parts from %2 at step %3")
                          .arg(ddp->name(), reference ? reference->name() : verdict.against)
                          .arg(verdict.firstStep);
-        next.sentence = Tr::tr("First broken link: %1. %2").arg(verdict.link, verdict.sentence).trimmed();
+        next.sentence =
+            Tr::tr("First broken link: %1. Every link before it in the chain agrees.").arg(verdict.link);
         next.primary = {Command::OpenCurves, Tr::tr("Open in Curves"), ddp->id(), {}};
         next.secondary = {Command::Rerun, Tr::tr("Run it again"), ddp->id(), {}};
         return next;

@@ -19,7 +19,8 @@ struct RunEntry {
     bool configReadable = true; // false: written by something we cannot read; the table shows "-"
 
     QString id() const { return QString::fromStdString(info.id); }
-    QString name() const { return QString::fromStdString(info.name.empty() ? info.id : info.name); }
+    // Ids are unique and begin with the name that was given ("ddp-w2-01"), so they are what people see.
+    QString name() const { return id(); }
     bool running() const { return info.state == RunState::Running; }
 };
 

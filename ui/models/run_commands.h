@@ -41,6 +41,7 @@ Q_SIGNALS:
     void runStarted(const QString& runId);
     void runRemoved(const QString& runId);
     void runRestored(const QString& runId);
+    void gateStarted(const QString& phase);
     void gateJudged(const QString& phase);
     void pendingChanged(int pending);
     // `command` is the word of the call ("run", "stop", "remove", ...); `sentence` says what, why and what to do.

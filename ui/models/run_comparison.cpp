@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <optional>
 
 namespace lockstep {
 
@@ -17,7 +17,7 @@ struct Tr {
     Q_DECLARE_TR_FUNCTIONS(lockstep::Comparison)
 };
 
-// "Equal at 4 decimals", the rule people use by hand; half a unit of the fourth decimal.
+// The published rule for the first batch: equal at 4 decimals; half a unit of the fourth.
 constexpr double kFourDecimals = 5e-5;
 
 CausalLink linkOf(Quantity quantity)
@@ -26,7 +26,13 @@ CausalLink linkOf(Quantity quantity)
     return info ? info->link : CausalLink::None;
 }
 
-DivergenceRow row(const FirstDifference& d, bool exact)
+bool isData(Quantity quantity)
+{
+    const CausalLink link = linkOf(quantity);
+    return link == CausalLink::Config || link == CausalLink::SampleIds || link == CausalLink::Content;
+}
+
+DivergenceRow rowOf(const FirstDifference& d, bool exact)
 {
     DivergenceRow out;
     const QuantityInfo* info = quantityInfo(d.quantity);
@@ -44,74 +50,91 @@ DivergenceRow row(const FirstDifference& d, bool exact)
         out.delta = QString::number(std::llabs(std::int64_t(d.a) - std::int64_t(d.b)));
     else
         out.delta = QStringLiteral("-");
-    out.limit = exact || (info && info->type != ValueType::F64) ? Tr::tr("0 bits") : formatDelta(d.limit);
+    out.limit = exact || (info && info->type != ValueType::F64) ? Tr::tr("0 bits")
+                : d.limit == kFourDecimals                      ? Tr::tr("4 decimals")
+                                                                : formatDelta(d.limit);
     return out;
 }
 
-// One link of the strip. `origin` is the link where the runs part first, at step `step`.
-LinkRow link(CausalLink which, const lockstep::Comparison& c, const FirstDifference* origin, bool exact)
+// What is judged: all of an exact comparison. Of runs with different worlds without an envelope only what rounding
+// cannot touch (which samples, in which order) and the first batch; later steps drift apart rightly.
+struct Judged {
+    const Comparison& c;
+    bool exact = true;
+
+    bool counts(const FirstDifference& d) const { return exact || isData(d.quantity) || d.step <= 1; }
+    const FirstDifference* origin() const
+    {
+        const FirstDifference* first = nullptr;
+        for (const QuantityResult& result : c.quantities) // in causal order, so the earliest link wins a tie
+            if (result.first && counts(*result.first) && (!first || result.first->step < first->step))
+                first = &*result.first;
+        return first;
+    }
+};
+
+LinkRow linkRow(CausalLink which, const Judged& judged, const FirstDifference* origin)
 {
     LinkRow out;
     out.link = which;
     out.title = linkTitle(which);
     if (which == CausalLink::Config) {
+        const int keys = int(judged.c.config.size());
         out.state = State::Holds;
-        out.detail =
-            c.config.empty() ? Tr::tr("equal") : Tr::tr("%n key(s) differ", nullptr, int(c.config.size()));
+        out.detail = keys == 0 ? Tr::tr("equal") : Tr::tr("%n key(s) differ", nullptr, keys);
         return out;
     }
     std::int64_t points = 0;
-    for (const QuantityResult& result : c.quantities) {
+    std::int64_t drift = -1; // differs, but is not judged
+    for (const QuantityResult& result : judged.c.quantities) {
         if (linkOf(result.quantity) != which)
             continue;
         points += result.points;
-        if (result.first && (out.firstStep < 0 || result.first->step < out.firstStep))
-            out.firstStep = result.first->step;
+        if (!result.first)
+            continue;
+        std::int64_t& step = judged.counts(*result.first) ? out.firstStep : drift;
+        step = step < 0 ? result.first->step : std::min(step, result.first->step);
     }
-    if (points == 0 && out.firstStep < 0) {
+    if (points == 0 && out.firstStep < 0 && drift < 0) {
         out.state = State::Off;
         out.detail = Tr::tr("not compared");
-        return out;
-    }
-    if (out.firstStep < 0) {
-        out.state = State::Holds;
-        out.detail = exact ? Tr::tr("%1 equal").arg(formatCount(points))
-                           : Tr::tr("%1 inside").arg(formatCount(points));
     } else if (origin && linkOf(origin->quantity) == which) {
         out.state = State::Diverged;
         out.firstStep = origin->step;
         out.detail = Tr::tr("first broken link, step %1").arg(origin->step);
-    } else if (origin && which < linkOf(origin->quantity)) {
-        // Earlier in the chain but parts later: whole at the step where the break is.
-        out.state = State::Holds;
-        out.detail =
-            exact ? Tr::tr("0 bits at %1").arg(origin->step) : Tr::tr("inside at %1").arg(origin->step);
-    } else {
+    } else if (origin && out.firstStep >= 0 && which > linkOf(origin->quantity)) {
         out.state = State::Follows;
         out.detail = Tr::tr("from step %1").arg(out.firstStep);
+    } else {
+        out.state = State::Holds;
+        if (out.firstStep >= 0) // earlier in the chain than the break, but parts later
+            out.detail = Tr::tr("0 bits at step %1").arg(origin ? origin->step : out.firstStep);
+        else if (!judged.exact && which >= CausalLink::Rng)
+            out.detail = Tr::tr("agrees at step 1");
+        else
+            out.detail = Tr::tr("%1 equal").arg(formatCount(points));
+        out.firstStep = -1;
     }
     return out;
 }
 
-QString rule(const lockstep::Comparison& c)
+// "Values drift by rounding": the first step at which the loss leaves the fourth decimal.
+QString driftSentence(const Comparison& c)
 {
-    switch (c.tolerance.mode) {
-    case CompareMode::Exact:
-        return Tr::tr("limit 0 bits");
-    case CompareMode::Absolute:
-        return c.tolerance.limit == kFourDecimals ? Tr::tr("limit 4 decimals, no envelope measured")
-                                                  : Tr::tr("limit %1").arg(formatDelta(c.tolerance.limit));
-    case CompareMode::Envelope:
-        return Tr::tr("limit: the measured envelope");
-    default:
-        return qs(toleranceName(c.tolerance));
-    }
+    for (const QuantityResult& result : c.quantities)
+        if (result.quantity == Quantity::Loss && result.first)
+            return Tr::tr("The loss parts by more than 4 decimals from step %1; whether that is rounding, a "
+                          "twin or a "
+                          "measured envelope can tell.")
+                .arg(result.first->step);
+    return Tr::tr("The loss stays equal at 4 decimals to the end.");
 }
 
 RunComparison cannotCompare(RunComparison out, const QString& reason)
 {
     out.verdict = State::CannotCompare;
     out.headline = Tr::tr("The runs cannot be compared");
+    out.brief = Tr::tr("cannot compare");
     out.sentence = reason;
     return out;
 }
@@ -135,42 +158,47 @@ RunComparison compareEntries(const RunEntry& a, const RunEntry& b)
     const auto ranks = [](const RunConfig& c) { return c.mode == "single" ? 1 : c.world; };
     if (ranks(a.config) != ranks(b.config))
         options.tolerance = {CompareMode::Absolute, kFourDecimals};
-    Result<lockstep::Comparison> compared = compareRuns(*readerA, a.config, *readerB, b.config, options);
+    const Result<Comparison> compared = compareRuns(*readerA, a.config, *readerB, b.config, options);
     if (!compared)
         return cannotCompare(out, qs(compared.error().sentence()));
-    const lockstep::Comparison& c = *compared;
+    const Comparison& c = *compared;
     if (c.verdict == Verdict::CannotCompare)
         return cannotCompare(out, qs(c.reason));
 
-    const bool exact = c.tolerance.mode == CompareMode::Exact;
-    const FirstDifference* origin = c.origin();
+    const Judged judged{c, c.tolerance.mode == CompareMode::Exact};
+    const FirstDifference* origin = judged.origin();
     for (int i = 0; i < int(CausalLink::None); ++i)
-        out.links.push_back(link(CausalLink(i), c, origin, exact));
+        out.links.push_back(linkRow(CausalLink(i), judged, origin));
     for (const FirstDifference& difference : c.first())
-        out.first.push_back(row(difference, exact));
+        if (judged.counts(difference))
+            out.first.push_back(rowOf(difference, judged.exact));
     for (const QuantityResult& result : c.quantities)
         out.points += result.points;
-    const QString extent = Tr::tr("%1 values in steps %2-%3, %4")
-                               .arg(formatCount(out.points))
-                               .arg(c.firstStep)
-                               .arg(c.lastStep)
-                               .arg(rule(c));
+    const QString extent =
+        Tr::tr("%1 values in steps %2-%3").arg(formatCount(out.points)).arg(c.firstStep).arg(c.lastStep);
     if (origin) {
+        const DivergenceRow first = rowOf(*origin, judged.exact);
         out.verdict = State::Diverged;
         out.firstStep = origin->step;
         out.firstLink = linkTitle(linkOf(origin->quantity));
+        out.brief = out.firstLink;
         out.headline =
             Tr::tr("First divergent step %1: %2").arg(origin->step).arg(quantityTitle(origin->quantity));
-        const DivergenceRow first = row(*origin, exact);
         out.sentence =
-            Tr::tr("%1: %2 in A, %3 in B. Compared: %4.")
+            Tr::tr("%1: %2 in A, %3 in B, limit %4. Compared: %5.")
                 .arg(origin->rank >= 0 ? Tr::tr("Rank %1").arg(origin->rank) : Tr::tr("All ranks together"),
-                     first.a, first.b, extent);
+                     first.a, first.b, first.limit, extent);
+    } else if (judged.exact) {
+        out.verdict = State::Holds;
+        out.headline = Tr::tr("0 bits differ");
+        out.brief = out.headline;
+        out.sentence = Tr::tr("Compared: %1, rank by rank, limit 0 bits.").arg(extent);
     } else {
         out.verdict = State::Holds;
-        out.headline =
-            exact ? Tr::tr("The runs are equal in every bit") : Tr::tr("The runs agree inside the limit");
-        out.sentence = Tr::tr("%1.").arg(extent);
+        out.headline = Tr::tr("The first batch agrees at 4 decimals");
+        out.brief = Tr::tr("agrees at step 1");
+        out.sentence = Tr::tr("The same samples in steps %1-%2.").arg(c.firstStep).arg(c.lastStep) +
+                       QLatin1Char(' ') + driftSentence(c);
     }
     return out;
 }

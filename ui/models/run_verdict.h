@@ -15,7 +15,8 @@ struct RunVerdict {
     State state = State::None;   // Holds, Diverged or CannotCompare
     std::int64_t firstStep = -1; // first divergent step
     QString link;                // "pre-reduction", translated
-    QString sentence;            // "0 bits differ in 240 steps"
+    QString sentence;            // a few words for a table cell
+    QString explanation;         // the whole sentence with its numbers
 };
 
 using RunVerdicts = QHash<QString, RunVerdict>; // by run id

@@ -249,7 +249,9 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
             return formatExact(entry.info.lastLoss);
         if (column == StateColumn && !entry.info.firstFailure.sentence.empty())
             return qs(entry.info.firstFailure.sentence);
-        return column == Name || column == Against || column == Mode ? display(entry, column) : QVariant();
+        if (column == Against)
+            return verdicts_.value(entry.id()).explanation;
+        return column == Name || column == Mode ? display(entry, column) : QVariant();
     case Qt::TextAlignmentRole:
         switch (column) {
         case World:

@@ -6,14 +6,12 @@
 #include "ui/models/project_model.h"
 #include "ui/models/roles.h"
 #include "ui/widgets/building_blocks.h"
-#include "ui/widgets/cell_delegate.h"
+#include "ui/widgets/data_tree.h"
 #include "ui/widgets/icons.h"
-#include "ui/widgets/theme.h"
 #include "ui/widgets/two_line_delegate.h"
 
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QHeaderView>
 #include <QJsonArray>
 #include <QLineEdit>
 #include <QListView>
@@ -22,7 +20,6 @@
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTimer>
-#include <QTreeView>
 
 namespace lockstep {
 
@@ -145,17 +142,10 @@ QWidget* CheckpointsPage::makeTree()
     bar->addWidget(filterEdit_);
     keysColumn->addLayout(bar);
     keysColumn->addWidget(horizontalLine(keys));
-    treeView_ = new QTreeView(keys);
+    treeView_ = new DataTree(keys);
     treeView_->setObjectName(QStringLiteral("checkpointTree"));
     treeView_->setAccessibleName(tr("Keys of the checkpoint"));
     treeView_->setModel(filter_);
-    treeView_->setItemDelegate(new CellDelegate(24, treeView_));
-    treeView_->setUniformRowHeights(true);
-    treeView_->setFrameShape(QFrame::NoFrame);
-    treeView_->setIndentation(14);
-    treeView_->setMouseTracking(true);
-    treeView_->header()->setFont(theme::font(12, true));
-    treeView_->header()->setFixedHeight(24);
     keysColumn->addWidget(treeView_, 1);
     stack_->addWidget(keys);
     column->addWidget(stack_, 1);

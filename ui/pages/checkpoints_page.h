@@ -12,13 +12,13 @@ class QProgressBar;
 class QSortFilterProxyModel;
 class QSplitter;
 class QStackedWidget;
-class QTreeView;
 
 namespace lockstep {
 
 class Banner;
 class CheckpointListModel;
 class CheckpointTreeModel;
+class DataTree;
 
 class CheckpointsPage : public Page
 {
@@ -46,7 +46,7 @@ private:
     CheckpointTreeModel* tree_;
     QSortFilterProxyModel* filter_;
     QListView* listView_;
-    QTreeView* treeView_;
+    DataTree* treeView_;
     QLineEdit* filterEdit_;
     Banner* banner_;
     QProgressBar* progress_;

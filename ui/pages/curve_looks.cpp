@@ -59,7 +59,7 @@ CurvePicture curvesOf(const std::vector<const RunEntry*>& runs, const CurveFeed&
         const bool several = ranks.size() > 1;
         CurveSeries line;
         line.label = several ? Tr::tr("%1 mean").arg(run->name()) : run->name();
-        line.endLabel = line.label;
+        line.endLabel = run->name();
         line.color = look.color;
         line.style = look.style;
         line.data = mean;

@@ -375,6 +375,9 @@ void CurvesPage::open(const QString& argument)
     }
     chooseDefaults();
     refresh();
+    if (const std::optional<qint64> step = context().selection.step(); step && !group_->cursorStep())
+        group_->setCursorStep(step); // from the session
+    setFocus();
 }
 
 bool CurvesPage::escape()

@@ -134,7 +134,6 @@ void EvidencePanel::setComparison(const RunComparisonPtr& comparison, const QStr
     rows_->addWidget(cell("hint", {}, false, this), 0, 0);
     rows_->addWidget(cell("hint", tr("step"), true, this), 0, 1);
     rows_->addWidget(cell("hint", tr("|delta|"), true, this), 0, 2);
-    rows_->addWidget(cell("hint", tr("limit"), true, this), 0, 3);
     int row = 1;
     for (const DivergenceRow& one : comparison->first) {
         auto* title = new ElidedLabel("body", this, Qt::ElideRight);
@@ -145,7 +144,7 @@ void EvidencePanel::setComparison(const RunComparisonPtr& comparison, const QStr
         rows_->addWidget(title, row, 0);
         rows_->addWidget(step, row, 1, Qt::AlignRight);
         rows_->addWidget(cell("body", one.delta, true, this), row, 2);
-        rows_->addWidget(cell("secondary", one.limit, true, this), row, 3);
+        title->setToolTip(tr("%1, limit %2").arg(one.title, one.limit));
         ++row;
     }
     const DivergenceRow& first = comparison->first.front();

@@ -9,6 +9,7 @@
 #include "ui/widgets/icons.h"
 
 #include <QLineEdit>
+#include <QProgressBar>
 #include <QStackedWidget>
 
 #include <algorithm>
@@ -22,11 +23,18 @@ GatePage::GatePage(const PageContext& context, const QString& phase, QWidget* pa
       chip_(new Chip(this)),
       run_(primaryButton(tr("Run checks"), QStringLiteral("play"), this)),
       override_(button(tr("Override with reason"), {}, this)),
+      progress_(new QProgressBar(this)),
+      cancel_(button(tr("Cancel"), {}, this)),
       banner_(new Banner(this)),
       stack_(new QStackedWidget(this))
 {
     run_->setObjectName(QStringLiteral("runGate"));
     headStart()->addWidget(chip_);
+    progress_->setRange(0, 0);
+    progress_->setTextVisible(false);
+    progress_->setFixedWidth(120);
+    headActions()->addWidget(progress_);
+    headActions()->addWidget(cancel_);
     headActions()->addWidget(override_);
     headActions()->addWidget(run_);
     build();
@@ -34,6 +42,7 @@ GatePage::GatePage(const PageContext& context, const QString& phase, QWidget* pa
         banner_->clear();
         this->context().commands.judgeGate(phase_);
     });
+    connect(cancel_, &QPushButton::clicked, &context.commands, &RunCommands::cancelPending);
     connect(override_, &QPushButton::clicked, this, [this] {
         if (status().state == State::Overridden) {
             this->context().commands.overrideGate(phase_, {});
@@ -98,12 +107,14 @@ void GatePage::build()
     checksPane_->head()->addWidget(count_);
     emptyText_ = wrappedLabel("secondary", {}, checksPane_);
     emptyText_->setContentsMargins(12, 12, 12, 12);
+    emptyText_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     table_ = new DataTable(checksPane_, 29);
     table_->setAccessibleName(tr("Checks"));
     table_->setModel(checks_);
     table_->setColumnPlan(ChecksModel::Check, {ChecksModel::Where});
     checksPane_->addWidget(emptyText_);
     checksPane_->addWidget(table_, 1);
+    checksPane_->body()->addStretch(0);
     row->addWidget(checksPane_, 1);
 
     detail_ = new Pane(tr("Check"), open);
@@ -160,6 +171,8 @@ void GatePage::refresh()
     chip_->setState(now.state, judged ? now.word + QStringLiteral(", ") + now.detail : now.word);
     const bool writable = context().project.isOpen() && !snapshot->readOnly;
     run_->setText(judged ? tr("Run checks again") : tr("Run checks"));
+    progress_->setVisible(now.state == State::Running);
+    cancel_->setVisible(now.state == State::Running);
     run_->setVisible(now.open);
     run_->setEnabled(writable && now.state != State::Running);
     override_->setText(now.state == State::Overridden ? tr("Take override back")
@@ -168,7 +181,10 @@ void GatePage::refresh()
     override_->setEnabled(writable);
 
     closedTitle_->setText(context().project.isOpen() ? tr("This phase is closed") : tr("No project is open"));
-    closedText_->setText(context().project.isOpen() ? now.deciding : phaseTeaches(*now.phase));
+    QString opens = context().project.isOpen() ? now.deciding : phaseTeaches(*now.phase);
+    if (!opens.isEmpty())
+        opens[0] = opens[0].toUpper();
+    closedText_->setText(opens);
     stack_->setCurrentIndex(now.open ? 1 : 0);
 
     checks_->setChecks(judged ? gate->checks : std::vector<GateCheck>{});
@@ -212,6 +228,8 @@ void GatePage::open(const QString&)
 {
     if (table_->isVisible())
         table_->setFocus();
+    else
+        setFocus();
 }
 
 bool GatePage::escape()

@@ -5,6 +5,7 @@
 #include "ui/pages/page.h"
 
 class QLineEdit;
+class QProgressBar;
 class QStackedWidget;
 
 namespace lockstep {
@@ -36,6 +37,8 @@ private:
     ChecksModel* checks_;
     Chip* chip_;
     QPushButton *run_, *override_, *applyOverride_;
+    QProgressBar* progress_;
+    QPushButton* cancel_;
     Banner* banner_;
     QStackedWidget* stack_;
     QLabel *closedTitle_, *closedText_, *emptyText_;

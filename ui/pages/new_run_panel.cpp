@@ -53,7 +53,7 @@ NewRunPanel::NewRunPanel(RunCommands& commands, QWidget* parent) : QFrame(parent
     worldLabel_ = qobject_cast<QLabel*>(form->labelForField(world_));
     batch_ = addNumber(form, tr("batch per rank"), 1, 1 << 20, "batch");
     steps_ = addNumber(form, tr("steps"), 0, 100'000'000, "steps");
-    steps_->setSpecialValueText(tr("as many as the workload asks for"));
+    steps_->setSpecialValueText(tr("the workload's own"));
     accumulate_ = addNumber(form, tr("micro-steps K"), 1, 1024, "accumulate");
     optimizer_ = addChoice(form, tr("optimizer"), {"adam", "adamw", "sgd"}, "optimizer");
     lr_ = addText(form, tr("learning rate"), QStringLiteral("0.001"), "lr");
@@ -97,6 +97,7 @@ QComboBox* NewRunPanel::addChoice(QFormLayout* form, const QString& text, const 
     auto* box = new QComboBox(this);
     box->addItems(values);
     box->setObjectName(QString::fromLatin1(name));
+    box->setMinimumWidth(80);
     form->addRow(label("secondary", text, this), box);
     qobject_cast<QLabel*>(form->labelForField(box))->setBuddy(box);
     connect(box, &QComboBox::currentTextChanged, this, &NewRunPanel::refresh);
@@ -108,6 +109,7 @@ QSpinBox* NewRunPanel::addNumber(QFormLayout* form, const QString& text, int fro
     auto* box = new QSpinBox(this);
     box->setRange(from, to);
     box->setObjectName(QString::fromLatin1(name));
+    box->setMinimumWidth(80);
     form->addRow(label("secondary", text, this), box);
     qobject_cast<QLabel*>(form->labelForField(box))->setBuddy(box);
     connect(box, &QSpinBox::valueChanged, this, &NewRunPanel::refresh);
@@ -119,6 +121,7 @@ QLineEdit* NewRunPanel::addText(QFormLayout* form, const QString& text, const QS
     auto* edit = new QLineEdit(this);
     edit->setPlaceholderText(hint);
     edit->setObjectName(QString::fromLatin1(name));
+    edit->setMinimumWidth(80);
     form->addRow(label("secondary", text, this), edit);
     qobject_cast<QLabel*>(form->labelForField(edit))->setBuddy(edit);
     connect(edit, &QLineEdit::textChanged, this, &NewRunPanel::refresh);

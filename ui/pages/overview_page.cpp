@@ -62,10 +62,8 @@ OverviewPage::OverviewPage(const PageContext& context, QWidget* parent)
     runs_->setModel(lastRuns_);
     runs_->setFixedRows(kLastRuns);
     runs_->setAccessibleName(tr("Last runs"));
-    for (const int column : {RunsModel::Mark, RunsModel::Backend, RunsModel::Config})
-        runs_->hideColumn(column);
-    runs_->setColumnPlan(RunsModel::Against, {RunsModel::Mark, RunsModel::Backend, RunsModel::Config,
-                                              RunsModel::Time, RunsModel::Started});
+    runs_->setHiddenColumns({RunsModel::Mark, RunsModel::Backend, RunsModel::Config});
+    runs_->setColumnPlan(RunsModel::Against, {RunsModel::Time, RunsModel::Started});
     allRuns_ = linkButton({}, this);
     runsPane_->head()->addWidget(allRuns_);
     runsPane_->addWidget(runs_);
@@ -105,6 +103,18 @@ OverviewPage::OverviewPage(const PageContext& context, QWidget* parent)
     auto* right = new QVBoxLayout;
     right->setSpacing(14);
     right->addWidget(changes_);
+    parts_ = new Pane(tr("Where they part"), this);
+    auto* partsColumn = new QVBoxLayout;
+    partsColumn->setContentsMargins(12, 10, 12, 12);
+    partsColumn->setSpacing(6);
+    partsChip_ = new Chip(parts_);
+    partsHeadline_ = wrappedLabel("paneTitle", {}, parts_);
+    partsSentence_ = wrappedLabel("note", {}, parts_);
+    partsColumn->addWidget(partsChip_);
+    partsColumn->addWidget(partsHeadline_);
+    partsColumn->addWidget(partsSentence_);
+    parts_->body()->addLayout(partsColumn);
+    right->addWidget(parts_);
     notes_ = new QVBoxLayout;
     notes_->setSpacing(14);
     right->addLayout(notes_);
@@ -169,6 +179,7 @@ bool OverviewPage::busy() const
 
 void OverviewPage::open(const QString&)
 {
+    setFocus();
     refresh();
 }
 
@@ -196,6 +207,7 @@ void OverviewPage::refresh()
     plots_->setVisible(!snapshot->runs.empty());
     plots_->setRuns(snapshot, pairA_, pairB_);
     updateChanges();
+    updateParts();
     updateNotes();
 
     int ranks = 1;
@@ -248,6 +260,22 @@ void OverviewPage::updateChanges()
         }
     }
     allChanges_->setText(tr("%1 of %2 keys differ").arg(diff_->differing()).arg(diff_->keys()));
+}
+
+void OverviewPage::updateParts()
+{
+    context().comparisons.want(pairA_, pairB_);
+    const RunComparisonPtr comparison = context().comparisons.result(pairA_, pairB_);
+    parts_->setVisible(comparison != nullptr);
+    if (!comparison)
+        return;
+    partsChip_->setState(comparison->verdict, comparison->verdict == State::Diverged
+                                                  ? tr("diverged at step %1").arg(comparison->firstStep)
+                                              : comparison->verdict == State::Holds
+                                                  ? tr("no difference found")
+                                                  : tr("cannot compare"));
+    partsHeadline_->setText(comparison->headline);
+    partsSentence_->setText(comparison->sentence);
 }
 
 // Overrides and findings stay visible to the end.

@@ -10,6 +10,7 @@ class QVBoxLayout;
 namespace lockstep {
 
 class Banner;
+class Chip;
 class DataTable;
 class NextActionBox;
 class OverviewPlots;
@@ -29,6 +30,7 @@ public:
 private:
     void refresh();
     void updateChanges();
+    void updateParts();
     void updateNotes();
     void follow(const NextAction::Button& button);
 
@@ -36,7 +38,9 @@ private:
     RunConfigDiffModel* diff_;
     Banner* banner_;
     NextActionBox* next_;
-    Pane *changes_, *runsPane_;
+    Pane *changes_, *runsPane_, *parts_;
+    Chip* partsChip_;
+    QLabel *partsHeadline_, *partsSentence_;
     QWidget* changeRows_;
     QLabel* changesEmpty_;
     QPushButton *allChanges_, *allRuns_;

@@ -24,6 +24,7 @@ OverviewPlots::OverviewPlots(QWidget* parent)
     for (CurveView* view : {loss_, delta_}) {
         view->setInteractive(false);
         view->setMinimumHeight(170);
+        view->setMargins(56, 96);
         view->setXAxisVisible(true);
         row->addWidget(view, 1);
     }

@@ -35,10 +35,12 @@ Page::Page(const PageContext& context, const QString& title, QWidget* parent)
     column->addWidget(horizontalLine(this));
     column->addLayout(body_, 1);
     setAccessibleName(title);
+    setFocusPolicy(Qt::ClickFocus);
 }
 
 void Page::open(const QString&)
 {
+    setFocus();
 }
 
 void Page::setTitle(const QString& title)

@@ -92,7 +92,8 @@ void RunChipBar::setRuns(const ProjectSnapshotPtr& snapshot, const QStringList& 
         if (!run)
             continue;
         auto* chip = new QFrame(this);
-        chip->setObjectName(QStringLiteral("pane"));
+        chip->setObjectName(QStringLiteral("chip"));
+        chip->setFixedHeight(26);
         auto* row = new QHBoxLayout(chip);
         row->setContentsMargins(8, 1, 2, 1);
         row->setSpacing(6);
@@ -104,7 +105,8 @@ void RunChipBar::setRuns(const ProjectSnapshotPtr& snapshot, const QStringList& 
                   chip));
         auto* cross = new QToolButton(chip);
         cross->setIcon(icon(QStringLiteral("close"), Tone::Hint));
-        cross->setIconSize({10, 10});
+        cross->setIconSize({9, 9});
+        cross->setFixedSize(18, 18);
         cross->setToolTip(tr("Take %1 off").arg(run->name()));
         cross->setAccessibleName(cross->toolTip());
         row->addWidget(cross);

@@ -9,10 +9,9 @@
 #include "ui/pages/new_run_panel.h"
 #include "ui/pages/run_removal.h"
 #include "ui/widgets/building_blocks.h"
-#include "ui/widgets/cell_delegate.h"
 #include "ui/widgets/data_table.h"
+#include "ui/widgets/data_tree.h"
 #include "ui/widgets/icons.h"
-#include "ui/widgets/theme.h"
 
 #include <QCheckBox>
 #include <QClipboard>
@@ -21,7 +20,6 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QSplitter>
-#include <QTreeView>
 #include <QUndoStack>
 
 namespace lockstep {
@@ -179,18 +177,11 @@ QWidget* RunsPage::makeDiff()
     column->addLayout(bar);
     column->addWidget(horizontalLine(box));
 
-    diffView_ = new QTreeView(box);
+    diffView_ = new DataTree(box, 26);
     diffView_->setAccessibleName(tr("Differing configuration keys"));
     diffView_->setModel(diff_);
-    diffView_->setItemDelegate(new CellDelegate(26, diffView_));
-    diffView_->setFrameShape(QFrame::NoFrame);
-    diffView_->setUniformRowHeights(true);
-    diffView_->setIndentation(16);
-    diffView_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    diffView_->header()->setFont(theme::font(12, true));
-    diffView_->header()->setFixedHeight(24);
-    diffView_->header()->setStretchLastSection(true);
-    diffView_->header()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    diffView_->setIndentation(0); // groups are always open
+    diffView_->setSelectionMode(QAbstractItemView::NoSelection);
     column->addWidget(diffView_, 1);
     connect(diff_, &QAbstractItemModel::modelReset, this, [this] {
         diffView_->expandAll();

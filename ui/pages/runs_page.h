@@ -6,12 +6,12 @@
 
 class QLineEdit;
 class QSplitter;
-class QTreeView;
 
 namespace lockstep {
 
 class Banner;
 class DataTable;
+class DataTree;
 class NewRunPanel;
 class RunConfigDiffModel;
 class RunsFilterModel;
@@ -47,7 +47,7 @@ private:
     RunsFilterModel* filter_;
     RunConfigDiffModel* diff_;
     DataTable* table_;
-    QTreeView* diffView_;
+    DataTree* diffView_;
     QSplitter *rows_, *columns_;
     NewRunPanel* form_;
     QLineEdit* filterEdit_;

@@ -143,11 +143,16 @@ QWidget* StartPage::makeWorkloads()
     folder_ = new QLineEdit(pane);
     folder_->setObjectName(QStringLiteral("startFolder"));
     folder_->setAccessibleName(tr("Folder of the new project"));
-    auto* folderLabel = label("secondary", tr("in"), pane);
+    auto* folderLabel = label("secondary", tr("folder"), pane);
     folderLabel->setBuddy(folder_);
-    row->addWidget(folderLabel);
-    row->addWidget(folder_, 1);
+    row->addStretch(1);
+    auto* place = new QHBoxLayout;
+    place->setContentsMargins(12, 10, 12, 0);
+    place->setSpacing(8);
+    place->addWidget(folderLabel);
+    place->addWidget(folder_, 1);
     pane->body()->addStretch(1);
+    pane->body()->addLayout(place);
     pane->body()->addLayout(row);
     connect(table_, &DataTable::currentIdChanged, this, [this] { suggestFolder(); });
     connect(ranks_, &QComboBox::currentTextChanged, this, &StartPage::suggestFolder);
@@ -184,7 +189,7 @@ QWidget* StartPage::makeScript()
         wrappedLabel("note", tr("Runs started in a terminal show up live in an open project."), pane));
     const std::pair<QString, QString> steps[] = {
         {tr("A new project"), QStringLiteral("lockstep-cli init my-migration")},
-        {tr("One process"), QStringLiteral("lockstep-cli run my-migration --mode single --align-world 2")},
+        {tr("One process"), QStringLiteral("lockstep-cli run my-migration --align-world 2")},
         {tr("Two ranks"), QStringLiteral("lockstep-cli run my-migration --mode ddp --world 2")},
     };
     for (const auto& [title, code] : steps) {

@@ -32,7 +32,7 @@ QLabel* wrappedLabel(const char* role, const QString& text, QWidget* parent)
 QPushButton* button(const QString& text, const QString& iconName, QWidget* parent)
 {
     auto* made = new QPushButton(icon(iconName), text, parent);
-    made->setIconSize({14, 14});
+    made->setIconSize({18, 14});
     return made;
 }
 
@@ -41,7 +41,7 @@ QPushButton* primaryButton(const QString& text, const QString& iconName, QWidget
     auto* made = new QPushButton(text, parent);
     if (!iconName.isEmpty())
         made->setIcon(onAccentIcon(iconName));
-    made->setIconSize({14, 14});
+    made->setIconSize({18, 14});
     made->setProperty("primary", true);
     return made;
 }
@@ -271,6 +271,7 @@ CodeBlock::CodeBlock(QWidget* parent) : QFrame(parent), code_(label("code", {}, 
     code_->setFont(theme::monoFont(12));
     code_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     code_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    code_->setWordWrap(true);
     auto* copy = new QToolButton(this);
     copy->setIcon(icon(QStringLiteral("copy"), Tone::Secondary));
     copy->setToolTip(tr("Copy"));

@@ -5,13 +5,16 @@
 
 #include <QPainter>
 
+#include <algorithm>
+
 namespace lockstep {
 
 namespace {
 
-constexpr int kPadding = 8;
+constexpr int kPadding = 10;
 constexpr int kShape = 13;
 constexpr int kShapeGap = 6;
+constexpr int kTwoLines = 40; // row height from which a second line is shown
 
 QFont cellFont(const QModelIndex& index)
 {
@@ -27,16 +30,19 @@ State stateOf(const QModelIndex& index)
 
 } // namespace
 
-int CellDelegate::textWidth(const QModelIndex& index)
+int CellDelegate::textWidth(const QModelIndex& index, int rowHeight)
 {
     const int shape = stateOf(index) == State::None ? 0 : kShape + kShapeGap;
-    return QFontMetrics(cellFont(index)).horizontalAdvance(index.data().toString()) + shape + 2 * kPadding +
-           2;
+    int text = QFontMetrics(cellFont(index)).horizontalAdvance(index.data().toString()) + shape;
+    if (rowHeight >= kTwoLines)
+        text = std::max(text,
+                        QFontMetrics(theme::font(12)).horizontalAdvance(index.data(DetailRole).toString()));
+    return text + 2 * kPadding + 2;
 }
 
 QSize CellDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const
 {
-    return {textWidth(index), rowHeight_};
+    return {textWidth(index, rowHeight_), rowHeight_};
 }
 
 void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
@@ -52,8 +58,10 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
         painter->fillRect(option.rect, t.redTint);
     else if (group || (option.state & QStyle::State_MouseOver))
         painter->fillRect(option.rect, t.alt);
-    painter->setPen(t.line2);
-    painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
+    if (lastLine_ || index.row() + 1 < index.model()->rowCount(index.parent())) {
+        painter->setPen(t.line2);
+        painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
+    }
 
     QRect cell = option.rect.adjusted(kPadding, 0, -kPadding, -1);
     const State state = stateOf(index);
@@ -72,6 +80,18 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
         color = t.ink2;
     painter->setPen(color);
     painter->setFont(cellFont(index));
+    const QString detail = rowHeight_ >= kTwoLines ? index.data(DetailRole).toString() : QString();
+    if (!detail.isEmpty()) { // second line of a tall row
+        painter->drawText(
+            cell.adjusted(0, 4, 0, 0), Qt::AlignLeft | Qt::AlignTop | Qt::TextSingleLine,
+            painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideMiddle, cell.width()));
+        painter->setFont(theme::font(12));
+        painter->setPen(t.ink2);
+        painter->drawText(cell.adjusted(0, 0, 0, -4), Qt::AlignLeft | Qt::AlignBottom | Qt::TextSingleLine,
+                          painter->fontMetrics().elidedText(detail, Qt::ElideRight, cell.width()));
+        painter->restore();
+        return;
+    }
     const QVariant align = index.data(Qt::TextAlignmentRole);
     const int alignment = align.isValid() ? align.toInt() : int(Qt::AlignLeft | Qt::AlignVCenter);
     QString text = index.data().toString();

@@ -16,14 +16,17 @@ public:
     {
     }
 
+    // Whether the last row has a line below it.
+    void setLastLine(bool on) { lastLine_ = on; }
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override;
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
     // Width a cell wants for all of its text.
-    static int textWidth(const QModelIndex& index);
+    static int textWidth(const QModelIndex& index, int rowHeight);
 
 private:
     int rowHeight_;
+    bool lastLine_ = true;
 };
 
 } // namespace lockstep

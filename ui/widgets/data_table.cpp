@@ -24,6 +24,7 @@ protected:
     void initStyleOptionForIndex(QStyleOptionHeader* option, int section) const override
     {
         QHeaderView::initStyleOptionForIndex(option, section);
+        option->textAlignment = Qt::AlignLeft | Qt::AlignVCenter;
         if (!model() || model()->rowCount() == 0)
             return;
         const QVariant align = model()->index(0, section).data(Qt::TextAlignmentRole);
@@ -86,9 +87,16 @@ void DataTable::setColumnPlan(int stretch, std::vector<int> dropOrder)
     layoutColumns();
 }
 
+void DataTable::setHiddenColumns(std::vector<int> columns)
+{
+    hidden_ = std::move(columns);
+    layoutColumns();
+}
+
 void DataTable::setFixedRows(int rows)
 {
     fixedRows_ = rows;
+    static_cast<CellDelegate*>(itemDelegate())->setLastLine(false); // the frame around it is the line
     setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     updateGeometry();
@@ -131,11 +139,13 @@ void DataTable::layoutColumns()
     for (int c = 0; c < columns; ++c) {
         int& width = widths_[std::size_t(c)];
         width =
-            std::max(width, head.horizontalAdvance(model()->headerData(c, Qt::Horizontal).toString()) + 18);
+            std::max(width, head.horizontalAdvance(model()->headerData(c, Qt::Horizontal).toString()) + 26);
         for (int r = 0; r < rows; ++r)
-            width = std::max(width, CellDelegate::textWidth(model()->index(r, c)));
+            width = std::max(width, CellDelegate::textWidth(model()->index(r, c), rowHeight_));
     }
     std::vector<bool> shown(std::size_t(columns), true);
+    for (const int column : hidden_)
+        shown[std::size_t(column)] = false;
     const auto total = [&] {
         int sum = 0;
         for (int c = 0; c < columns; ++c)

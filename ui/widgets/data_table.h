@@ -16,6 +16,8 @@ public:
     void setModel(QAbstractItemModel* model) override;
     // `stretch`: the column that takes what is left. `dropOrder`: the first one goes first. Others always stay.
     void setColumnPlan(int stretch, std::vector<int> dropOrder);
+    // Columns of the model that this table never shows.
+    void setHiddenColumns(std::vector<int> columns);
     // As high as its rows (at most `rows` of them), without a scroll bar.
     void setFixedRows(int rows);
     QString currentId() const; // IdRole of the current row
@@ -41,6 +43,7 @@ private:
     int stretch_ = -1;
     int fixedRows_ = -1;
     bool scheduled_ = false;
+    std::vector<int> hidden_;
     std::vector<int> dropOrder_;
     std::vector<int> widths_; // widest content seen per column: columns do not jump while a run reports
 };

@@ -36,7 +36,11 @@ public:
 
     void paint(QPainter* painter, const QRect& rect, QIcon::Mode mode, QIcon::State) override
     {
-        paintIcon(*painter, rect, name_, mode == QIcon::Disabled ? theme::tokens().ink3 : color_());
+        // Buttons ask for a little more width than height: the rest is the gap to their text.
+        const int side = std::min(rect.width(), rect.height());
+        const QRect square(rect.left() + (rect.width() > side ? 0 : (rect.width() - side) / 2),
+                           rect.top() + (rect.height() - side) / 2, side, side);
+        paintIcon(*painter, square, name_, mode == QIcon::Disabled ? theme::tokens().ink3 : color_());
     }
 
     QPixmap pixmap(const QSize& size, QIcon::Mode mode, QIcon::State state) override

@@ -92,7 +92,11 @@ MainWindow::MainWindow(RunCommands& commands, QWidget* parent)
     connect(&selection_, &RunSelection::runsChanged, this,
             [this] { runs_.setMarks(selection_.runA(), selection_.runB()); });
     connect(&commands_, &RunCommands::projectCreated, this, &MainWindow::openProject);
-    connect(&commands_, &RunCommands::failed, this, [this](const QString&, const QString& sentence) {
+    connect(&commands_, &RunCommands::gateStarted, &gates_, &GatesModel::setJudging);
+    connect(&commands_, &RunCommands::gateJudged, &gates_, [this] { gates_.setJudging({}); });
+    connect(&commands_, &RunCommands::failed, this, [this](const QString& command, const QString& sentence) {
+        if (command == QLatin1String("gate"))
+            gates_.setJudging({});
         if (!project_.isOpen())
             start_->showError(sentence);
     });
@@ -270,6 +274,8 @@ void MainWindow::restoreSession()
     selection_.setRuns(chosen.value(QStringLiteral("a")).toString(),
                        chosen.value(QStringLiteral("b")).toString());
     selection_.setExtraRuns(extra);
+    if (chosen.contains(QStringLiteral("step")))
+        selection_.setStep(chosen.value(QStringLiteral("step")).toInteger());
     QStringList existing;
     for (const RunEntry& run : project_.snapshot()->runs)
         existing << run.id();
@@ -291,9 +297,12 @@ void MainWindow::saveSession()
         return;
     session_.setWindow({{QStringLiteral("page"), currentId_},
                         {QStringLiteral("geometry"), QString::fromLatin1(saveGeometry().toBase64())}});
-    session_.setSelection({{QStringLiteral("a"), selection_.runA()},
-                           {QStringLiteral("b"), selection_.runB()},
-                           {QStringLiteral("extra"), QJsonValue::fromVariant(selection_.extraRuns())}});
+    QJsonObject chosen{{QStringLiteral("a"), selection_.runA()},
+                       {QStringLiteral("b"), selection_.runB()},
+                       {QStringLiteral("extra"), QJsonValue::fromVariant(selection_.extraRuns())}};
+    if (selection_.step())
+        chosen.insert(QStringLiteral("step"), qint64(*selection_.step()));
+    session_.setSelection(chosen);
     for (auto it = pages_.cbegin(); it != pages_.cend(); ++it)
         session_.setPage(it.key(), it.value()->saveState());
     session_.save(); // a read-only project is simply not remembered

@@ -3,6 +3,7 @@
 #include "ui/models/format.h"
 #include "ui/models/gates_model.h"
 #include "ui/widgets/building_blocks.h"
+#include "ui/widgets/icons.h"
 #include "ui/widgets/theme.h"
 #include "ui/window/page_registry.h"
 #include "ui/window/rail_delegate.h"
@@ -201,6 +202,7 @@ void Rail::setCollapsed(bool collapsed)
     setFixedWidth(collapsed ? kCollapsedWidth : kWidth);
     phasesTitle_->setVisible(!collapsed);
     pagesTitle_->setVisible(!collapsed);
+    project_->setIcon(collapsed ? icon(QStringLiteral("folder"), Tone::Secondary) : QIcon());
     name_->setVisible(!collapsed);
     folder_->setVisible(!collapsed);
     if (collapsed)

@@ -1,6 +1,6 @@
 #include "ui/window/rail_delegate.h"
 
-#include "ui/models/roles.h"
+#include "ui/models/gates_model.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/theme.h"
 
@@ -53,7 +53,7 @@ void RailDelegate::paintPhase(QPainter* painter, const QStyleOptionViewItem& opt
                               const QModelIndex& index) const
 {
     const Tokens& t = theme::tokens();
-    const State state = State(index.data(StateRole).toInt());
+    const State state = State(index.siblingAtColumn(GatesModel::Gate).data(StateRole).toInt());
     const bool closed = state == State::Closed || state == State::CannotCompare;
     const QRect r = option.rect;
     const bool collapsed = r.width() < kCollapsedBelow;
@@ -66,7 +66,7 @@ void RailDelegate::paintPhase(QPainter* painter, const QStyleOptionViewItem& opt
     }
     if (collapsed)
         return;
-    const QRect words = r.adjusted(kTextLeft, 4, -8, -4);
+    const QRect words = r.adjusted(kTextLeft, 4, -8, -6);
     const bool emphasis = (option.state & QStyle::State_Selected) || state == State::Running;
     painter->setFont(theme::font(13, emphasis));
     painter->setPen(closed ? t.ink3 : t.ink);

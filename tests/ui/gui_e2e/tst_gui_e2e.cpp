@@ -1,0 +1,256 @@
+// The window driven as a person does: keys and mouse through a real X server, real runs by the real programs. What
+// happened is read from the project itself (store, session.json) and from the screen; pictures stay in build/screenshots.
+#include "core/config/run_config.h"
+#include "core/store/project_store.h"
+#include "x_session.h"
+
+#include <QDir>
+#include <QFile>
+#include <QImage>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <csignal>
+
+using namespace lockstep;
+using namespace lockstep::test;
+
+namespace {
+
+constexpr QSize kScreen(1600, 1000);
+constexpr QRect kLossPlot(290, 200, 700, 240); // inside the upper plot of Curves at this size
+constexpr int kRunMs = 120'000;
+
+QString program(const char* name)
+{
+    return QStringLiteral(LOCKSTEP_BIN_DIR "/") + QString::fromLatin1(name);
+}
+
+int differentPixels(const QString& a, const QString& b, const QRect& where)
+{
+    const QImage first(a);
+    const QImage second(b);
+    int different = 0;
+    for (int y = where.top(); y <= where.bottom(); ++y)
+        for (int x = where.left(); x <= where.right(); ++x)
+            different += first.pixel(x, y) != second.pixel(x, y);
+    return different;
+}
+
+} // namespace
+
+class GuiEndToEnd : public QObject
+{
+    Q_OBJECT
+
+private:
+    QString picture(const QString& name) const
+    {
+        return QStringLiteral(LOCKSTEP_SCREENSHOT_DIR "/e2e-") + name + QStringLiteral(".png");
+    }
+    std::vector<RunInfo> runs() const
+    {
+        Result<ProjectStore> store = ProjectStore::open(project_.toStdString());
+        if (!store)
+            return {};
+        Result<std::vector<RunInfo>> all = store->runs();
+        return all ? all.value() : std::vector<RunInfo>{};
+    }
+    bool waitForState(std::size_t count, RunState state)
+    {
+        return QTest::qWaitFor(
+            [&] {
+                const auto all = runs();
+                return all.size() == count && all.front().state == state;
+            },
+            kRunMs);
+    }
+    bool openWindow()
+    {
+        window_ = session_->launch(program("lockstep"),
+                                   {project_, QStringLiteral("--theme"), QStringLiteral("light"),
+                                    QStringLiteral("--language"), QStringLiteral("en"),
+                                    QStringLiteral("--size"), QStringLiteral("1600x1000")});
+        const qulonglong id = session_->windowOf(window_->processId(), 20'000);
+        if (id == 0)
+            return false;
+        session_->focus(id);
+        QTest::qWait(700);
+        return true;
+    }
+    // Ctrl+Q, then what the window left behind.
+    QJsonObject closeWindow()
+    {
+        session_->key(QStringLiteral("ctrl+q"));
+        if (!window_->waitForFinished(10'000) || window_->exitCode() != 0)
+            return {};
+        QFile file(project_ + QStringLiteral("/session.json"));
+        return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object()
+                                              : QJsonObject();
+    }
+    void tabs(int count)
+    {
+        for (int i = 0; i < count; ++i)
+            session_->key(QStringLiteral("Tab"));
+    }
+    // F5 opens the form with the focus on "mode"; fields follow in reading order.
+    void startRun(const QString& mode, const QString& steps, const QString& fault)
+    {
+        session_->key(QStringLiteral("F5"));
+        QTest::qWait(300);
+        session_->type(mode);
+        tabs(4); // workload, ranks, batch, steps
+        session_->key(QStringLiteral("ctrl+a"));
+        session_->type(steps);
+        tabs(8); // micro-steps, optimizer, lr, scheduler, clip, seed, record, fault
+        session_->key(QStringLiteral("ctrl+a"));
+        session_->key(QStringLiteral("BackSpace"));
+        if (!fault.isEmpty())
+            session_->type(fault);
+        tabs(2); // name, Start run
+        QTest::qWait(200);
+        session_->key(QStringLiteral("space"));
+    }
+
+    QTemporaryDir dir_;
+    QString project_;
+    std::unique_ptr<XSession> session_;
+    QProcess* window_ = nullptr;
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        for (const char* name : {"lockstep", "lockstep-cli", "lockstep-worker"})
+            if (!QFile::exists(program(name)))
+                QSKIP(qPrintable(QStringLiteral("%1 is not built; ./dev build makes it").arg(program(name))));
+        session_ = std::make_unique<XSession>();
+        const QString why = session_->start(kScreen);
+        if (!why.isEmpty())
+            QSKIP(qPrintable(why));
+        QDir().mkpath(QStringLiteral(LOCKSTEP_SCREENSHOT_DIR));
+        qputenv("XDG_CONFIG_HOME", dir_.filePath(QStringLiteral("config")).toLocal8Bit());
+        project_ = dir_.filePath(QStringLiteral("demo"));
+        QCOMPARE(QProcess::execute(program("lockstep-cli"),
+                                   {QStringLiteral("init"), project_, QStringLiteral("--workload"),
+                                    QStringLiteral("toy-mlp")}),
+                 0);
+    }
+
+    void aRunIsStartedAndItsCurvesAreLive()
+    {
+        QVERIFY(openWindow());
+        startRun(QStringLiteral("single"), QStringLiteral("30000"), {});
+        QTRY_COMPARE_WITH_TIMEOUT(runs().size(), std::size_t(1), 30'000);
+        QTRY_VERIFY_WITH_TIMEOUT(runs().front().lastStep > 50, 30'000);
+        QCOMPARE(runs().front().state, RunState::Running);
+        session_->key(QStringLiteral("alt+2"));
+        QTest::qWait(1200);
+        QVERIFY(session_->screenshot(picture(QStringLiteral("1-live-a"))));
+        QTest::qWait(1500);
+        QVERIFY(session_->screenshot(picture(QStringLiteral("2-live-b"))));
+        QCOMPARE(runs().front().state, RunState::Running); // both pictures were taken while it recorded
+        QVERIFY(differentPixels(picture(QStringLiteral("1-live-a")), picture(QStringLiteral("2-live-b")),
+                                kLossPlot) > 50);
+    }
+
+    void theRunSurvivesTheWindowAndIsFoundAgain()
+    {
+        QCOMPARE(runs().front().state, RunState::Running);
+        ::kill(pid_t(window_->processId()), SIGKILL);
+        QVERIFY(window_->waitForFinished(5000));
+        const std::int64_t before = runs().front().lastStep;
+        QTRY_VERIFY_WITH_TIMEOUT(runs().front().lastStep > before, 10'000);
+        QVERIFY(openWindow());
+        QVERIFY(session_->screenshot(picture(QStringLiteral("3-found-again"))));
+        // Stopped from the window that found it: table, then the button beside the filter.
+        session_->key(QStringLiteral("alt+7"));
+        QTest::qWait(500);
+        session_->key(QStringLiteral("shift+Tab")); // back from the table: Delete is off, Run again, Stop
+        QTest::qWait(100);
+        session_->key(QStringLiteral("shift+Tab"));
+        session_->key(QStringLiteral("space"));
+        QVERIFY(waitForState(1, RunState::Stopped));
+        QVERIFY(runs().front().exitCodes == std::vector<int>{143});
+    }
+
+    void theFaultyRunShowsItsFirstDivergentStep()
+    {
+        startRun(QStringLiteral("ddp"), QStringLiteral("120"), {});
+        QVERIFY(waitForState(2, RunState::Finished));
+        startRun(QStringLiteral("ddp"), QStringLiteral("120"), QStringLiteral("B2"));
+        QVERIFY(waitForState(3, RunState::Finished));
+        const std::string faulty = runs()[0].id;
+        const std::string clean = runs()[1].id;
+        Result<RunConfig> config = runConfigFromJson(runs()[0].configJson);
+        QVERIFY(config.ok());
+        QCOMPARE(config->faults.front().id, std::string("B2"));
+
+        session_->key(QStringLiteral("alt+2"));
+        QTest::qWait(300);
+        session_->key(QStringLiteral("ctrl+k"));
+        session_->type(QStringLiteral("run ") + QString::fromStdString(faulty));
+        session_->key(QStringLiteral("Return"));
+        QTest::qWait(2000);
+        session_->move(kLossPlot.center()); // hover: the exact values at this step
+        QTest::qWait(700);
+        QVERIFY(session_->screenshot(picture(QStringLiteral("4-hover"))));
+        session_->move(QPoint(800, 990));
+        QTest::qWait(300);
+        session_->key(QStringLiteral("d"));
+        QTest::qWait(700);
+        QVERIFY(session_->screenshot(picture(QStringLiteral("5-divergent-step"))));
+
+        session_->key(QStringLiteral("alt+6")); // keys of the checkpoint
+        QTest::qWait(1200);
+        QVERIFY(session_->screenshot(picture(QStringLiteral("6-checkpoint-keys"))));
+
+        const QJsonObject left = closeWindow();
+        QCOMPARE(left.value(QStringLiteral("selection"))
+                     .toObject()
+                     .value(QStringLiteral("a"))
+                     .toString()
+                     .toStdString(),
+                 clean);
+        QCOMPARE(left.value(QStringLiteral("selection"))
+                     .toObject()
+                     .value(QStringLiteral("b"))
+                     .toString()
+                     .toStdString(),
+                 faulty);
+
+        // The judge: the command line compares the same two runs.
+        QProcess compare;
+        compare.start(program("lockstep-cli"),
+                      {QStringLiteral("compare"), project_, QString::fromStdString(clean),
+                       QString::fromStdString(faulty), QStringLiteral("--json")});
+        QVERIFY(compare.waitForFinished(30'000));
+        const QJsonObject verdict = QJsonDocument::fromJson(compare.readAllStandardOutput()).object();
+        QCOMPARE(verdict.value(QStringLiteral("verdict")).toString(), QStringLiteral("differ"));
+        qint64 first = -1;
+        for (const QJsonValue& one : verdict.value(QStringLiteral("first")).toArray()) {
+            const qint64 step = one.toObject().value(QStringLiteral("step")).toInteger();
+            first = first < 0 ? step : qMin(first, step);
+        }
+        QVERIFY(first >= 1);
+        QCOMPARE(
+            left.value(QStringLiteral("selection")).toObject().value(QStringLiteral("step")).toInteger(-1),
+            first);
+
+        const QString checkpoint = left.value(QStringLiteral("pages"))
+                                       .toObject()
+                                       .value(QStringLiteral("checkpoints"))
+                                       .toObject()
+                                       .value(QStringLiteral("current"))
+                                       .toString();
+        QVERIFY2(checkpoint.endsWith(QStringLiteral(".pt")) && QFile::exists(checkpoint),
+                 qPrintable(checkpoint));
+    }
+
+    void cleanupTestCase() { session_.reset(); }
+};
+
+QTEST_GUILESS_MAIN(GuiEndToEnd)
+#include "tst_gui_e2e.moc"

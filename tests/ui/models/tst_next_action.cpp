@@ -1,0 +1,133 @@
+// "What now?" for every situation a project can be in.
+#include "ui/models/next_action.h"
+
+#include <QTest>
+
+using namespace lockstep;
+
+namespace {
+
+RunEntry run(const std::string& id, const std::string& mode, RunState state = RunState::Finished)
+{
+    RunEntry entry;
+    entry.info.id = id;
+    entry.info.state = state;
+    entry.info.lastStep = 30;
+    entry.info.startedUnixMs = 1;
+    entry.config = starterConfig("toy-mlp", mode);
+    return entry;
+}
+
+using Command = NextAction::Command;
+
+} // namespace
+
+class NextActionTest : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void anEmptyProjectOffersBothRunsAtOnce()
+    {
+        const NextAction next = nextAction({}, {});
+        QCOMPARE(next.primary.command, Command::StartPair);
+        QVERIFY(next.title.contains(QStringLiteral("toy-mlp")));
+    }
+
+    void aRunningRunComesFirst()
+    {
+        ProjectSnapshot project;
+        project.runs = {run("b", "ddp", RunState::Failed), run("a", "single", RunState::Running)};
+        project.runs[1].config.steps = 120;
+        const NextAction next = nextAction(project, {});
+        QCOMPARE(next.state, State::Running);
+        QCOMPARE(next.progress, 0.25);
+        QCOMPARE(next.secondary.command, Command::StopRun);
+        QCOMPARE(next.secondary.target, QStringLiteral("a"));
+    }
+
+    void aFailureNamesRankStepAndReason()
+    {
+        ProjectSnapshot project;
+        project.runs = {run("ddp-01", "ddp", RunState::Failed)};
+        project.runs[0].info.firstFailure = {1, 17, "Rank 1 was killed by signal 9."};
+        const NextAction next = nextAction(project, {});
+        QCOMPARE(next.title, QStringLiteral("ddp-01 failed on rank 1 at step 17"));
+        QCOMPARE(next.sentence, QStringLiteral("Rank 1 was killed by signal 9."));
+        QCOMPARE(next.primary.command, Command::Rerun);
+    }
+
+    void theMissingHalfIsOffered_data()
+    {
+        QTest::addColumn<QString>("have");
+        QTest::addColumn<QString>("offered");
+        QTest::newRow("baseline-only") << "single"
+                                       << "ddp";
+        QTest::newRow("ddp-only") << "ddp"
+                                  << "single";
+    }
+    void theMissingHalfIsOffered()
+    {
+        QFETCH(QString, have);
+        QFETCH(QString, offered);
+        ProjectSnapshot project;
+        project.runs = {run("x", have.toStdString())};
+        const NextAction next = nextAction(project, {});
+        QCOMPARE(next.primary.command, Command::StartRun);
+        QCOMPARE(next.primary.mode, offered);
+    }
+
+    void aDivergenceIsNamedWithItsStep()
+    {
+        ProjectSnapshot project;
+        project.runs = {run("ddp-01", "ddp"), run("single-01", "single")};
+        RunVerdict verdict;
+        verdict.state = State::Diverged;
+        verdict.against = QStringLiteral("single-01");
+        verdict.firstStep = 41;
+        const NextAction next = nextAction(project, {{QStringLiteral("ddp-01"), verdict}});
+        QCOMPARE(next.title, QStringLiteral("ddp-01 parts from single-01 at step 41"));
+        QCOMPARE(next.primary.command, Command::OpenCurves);
+    }
+
+    void thenTheNextOpenGate()
+    {
+        ProjectSnapshot project;
+        project.runs = {run("ddp-01", "ddp"), run("single-01", "single")};
+        GateInfo preflight;
+        preflight.phase = "preflight";
+        preflight.verdict = "pass";
+        project.gates = {preflight};
+        const NextAction next = nextAction(project, {});
+        QCOMPARE(next.primary.command, Command::OpenPhase);
+        QCOMPARE(next.primary.target, QStringLiteral("data"));
+    }
+
+    void theReferenceIsTheStrictestOneThereIs()
+    {
+        ProjectSnapshot project;
+        RunEntry faulty = run("ddp-02", "ddp");
+        faulty.config.faults.push_back({"B2", {}});
+        project.runs = {faulty, run("ddp-01", "ddp"), run("single-01", "single")};
+        QCOMPARE(referenceRun(project, faulty), QStringLiteral("ddp-01"));
+        QCOMPARE(referenceRun(project, project.runs[1]), QStringLiteral("single-01"));
+        QCOMPARE(referenceRun(project, project.runs[2]), QString());
+
+        RunEntry twin = run("twin-01", "ddp");
+        twin.config.mode = "twin";
+        project.runs.push_back(twin);
+        QCOMPARE(referenceRun(project, faulty), QStringLiteral("twin-01"));
+    }
+
+    void anotherSeedIsNoReference()
+    {
+        ProjectSnapshot project;
+        RunEntry single = run("single-01", "single");
+        single.config.seed = 7;
+        project.runs = {run("ddp-01", "ddp"), single};
+        QCOMPARE(referenceRun(project, project.runs[0]), QString());
+    }
+};
+
+QTEST_GUILESS_MAIN(NextActionTest)
+#include "tst_next_action.moc"

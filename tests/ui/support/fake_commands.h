@@ -1,0 +1,46 @@
+// RunCommands that only write down what they were asked.
+#pragma once
+
+#include "ui/models/run_commands.h"
+
+#include <vector>
+
+namespace lockstep::test {
+
+class FakeCommands : public RunCommands
+{
+    Q_OBJECT
+
+public:
+    using RunCommands::RunCommands;
+
+    void setProjectFolder(const QString& folder) override { calls << QStringLiteral("folder ") + folder; }
+    void createProject(const QString& folder, const QString& workload) override
+    {
+        calls << QStringLiteral("create %1 %2").arg(folder, workload);
+    }
+    void startRun(const RunConfig& config) override
+    {
+        calls << QStringLiteral("start");
+        started.push_back(config);
+    }
+    void stopRun(const QString& id) override { calls << QStringLiteral("stop ") + id; }
+    void removeRun(const QString& id) override { calls << QStringLiteral("remove ") + id; }
+    void restoreRun(const QString& id) override { calls << QStringLiteral("restore ") + id; }
+    void judgeGate(const QString& phase) override { calls << QStringLiteral("judge ") + phase; }
+    void overrideGate(const QString& phase, const QString& reason) override
+    {
+        calls << QStringLiteral("override %1: %2").arg(phase, reason);
+    }
+    QString commandLine(const RunConfig& config) const override
+    {
+        return QStringLiteral("lockstep-cli run --mode ") + QString::fromStdString(config.mode);
+    }
+    int pending() const override { return 0; }
+    void cancelPending() override { calls << QStringLiteral("cancel"); }
+
+    QStringList calls;
+    std::vector<RunConfig> started;
+};
+
+} // namespace lockstep::test

@@ -1,0 +1,222 @@
+// The window as a whole, offscreen: places, keys, session, projects that cannot be opened.
+#include "ui/models/roles.h"
+#include "ui/pages/page.h"
+#include "ui/pages/start_page.h"
+#include "ui/support/fake_commands.h"
+#include "ui/support/project_fixture.h"
+#include "ui/widgets/building_blocks.h"
+#include "ui/widgets/theme.h"
+#include "ui/window/go_to_box.h"
+#include "ui/window/keys_panel.h"
+#include "ui/window/main_window.h"
+#include "ui/window/page_registry.h"
+#include "ui/window/rail.h"
+
+#include <QApplication>
+#include <QFile>
+#include <QListView>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QStandardPaths>
+#include <QTest>
+
+using namespace lockstep;
+using namespace lockstep::test;
+
+namespace {
+
+bool opened(MainWindow& window, const QString& folder)
+{
+    window.show();
+    window.openProject(folder);
+    return QTest::qWaitForWindowExposed(&window) &&
+           QTest::qWaitFor([&] { return window.project().isOpen() && !window.currentPage().isEmpty(); });
+}
+
+} // namespace
+
+class MainWindowTest : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        QStandardPaths::setTestModeEnabled(true);
+        QCoreApplication::setOrganizationName(QStringLiteral("lockstep-test"));
+        QSettings().clear();
+        theme::apply(*qApp, ThemeKind::Light);
+    }
+
+    void withoutAProjectItOffersWaysIn()
+    {
+        FakeCommands commands;
+        MainWindow window(commands);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&window));
+        QVERIFY(window.startPage().isVisible());
+        auto* start = window.findChild<QPushButton*>(QStringLiteral("startWorkload"));
+        QCOMPARE(start->text(), QStringLiteral("Start toy-mlp"));
+        QTest::mouseClick(start, Qt::LeftButton);
+        QVERIFY(commands.calls.last().startsWith(QStringLiteral("create ")));
+        QVERIFY(commands.calls.last().endsWith(QStringLiteral(" toy-mlp")));
+        window.openPage(QStringLiteral("curves")); // needs a project
+        QVERIFY(window.startPage().isVisible());
+        window.openPage(QStringLiteral("checkpoints")); // does not
+        QCOMPARE(window.currentPage(), QStringLiteral("checkpoints"));
+    }
+
+    void everyPageOpensByItsKey()
+    {
+        ProjectFixture project;
+        project.finished("single", 2);
+        FakeCommands commands;
+        MainWindow window(commands);
+        QVERIFY(opened(window, project.folder()));
+        QCOMPARE(window.currentPage(), QStringLiteral("overview"));
+        for (const PageEntry& entry : pageEntries()) {
+            if (entry.altKey == 0)
+                continue;
+            QTest::keyClick(&window, Qt::Key(Qt::Key_0 + entry.altKey),
+                            entry.phase ? Qt::ControlModifier : Qt::AltModifier);
+            QCOMPARE(window.currentPage(), QString::fromLatin1(entry.id));
+            QVERIFY(window.page(window.currentPage())->isVisible());
+        }
+        QTest::keyClick(&window, Qt::Key_F5);
+        QCOMPARE(window.currentPage(), QStringLiteral("runs"));
+    }
+
+    void theRailLeadsToEveryPlace()
+    {
+        ProjectFixture project;
+        FakeCommands commands;
+        MainWindow window(commands);
+        QVERIFY(opened(window, project.folder()));
+        auto* rail = window.findChild<Rail*>();
+        for (const char* name : {"phaseList", "pageList"}) {
+            auto* list = rail->findChild<QListView*>(QString::fromLatin1(name));
+            for (int row = 0; row < list->model()->rowCount(); ++row) {
+                const QModelIndex index = list->model()->index(row, 0);
+                QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualRect(index).center());
+                QCOMPARE(window.currentPage(), index.data(IdRole).toString());
+            }
+        }
+    }
+
+    void narrowWindowsKeepTheShapesOfTheRail()
+    {
+        FakeCommands commands;
+        MainWindow window(commands);
+        window.show();
+        auto* rail = window.findChild<Rail*>();
+        window.resize(1600, 1000);
+        QTRY_COMPARE(rail->width(), 216);
+        window.resize(1280, 720);
+        QTRY_COMPARE(rail->width(), 48);
+    }
+
+    void goToFindsPagesRunsAndSteps()
+    {
+        ProjectFixture project;
+        const QString run = project.finished("single", 2);
+        FakeCommands commands;
+        MainWindow window(commands);
+        QVERIFY(opened(window, project.folder()));
+        auto* box = window.findChild<GoToBox*>();
+        QTest::keyClick(&window, Qt::Key_K, Qt::ControlModifier);
+        QTRY_VERIFY(box->hasFocus());
+        QSignalSpy chosen(box, &GoToBox::chosen);
+        box->setText(QStringLiteral("runs"));
+        QTest::keyClick(box, Qt::Key_Return);
+        QVERIFY(window.currentPage() == QStringLiteral("runs"));
+        box->setText(QStringLiteral("step 12"));
+        QTest::keyClick(box, Qt::Key_Return);
+        QCOMPARE(chosen.last().at(1).toString(), QStringLiteral("step:12"));
+        QCOMPARE(window.currentPage(), QStringLiteral("curves"));
+        box->setText(run);
+        QTest::keyClick(box, Qt::Key_Return);
+        QCOMPARE(chosen.last().at(1).toString(), QStringLiteral("run:") + run);
+    }
+
+    void keysAreACardNotADialog()
+    {
+        FakeCommands commands;
+        MainWindow window(commands);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&window));
+        auto* keys = window.findChild<KeysPanel*>();
+        QTest::keyClick(&window, Qt::Key_F1);
+        QVERIFY(keys->isVisible());
+        QVERIFY(!QApplication::activeModalWidget());
+        QTest::keyClick(&window, Qt::Key_Escape);
+        QVERIFY(!keys->isVisible());
+    }
+
+    void theSessionBringsBackPageAndSelection()
+    {
+        ProjectFixture project;
+        const QString a = project.finished("single", 2);
+        const QString b = project.finished("ddp", 2);
+        FakeCommands commands;
+        {
+            MainWindow window(commands);
+            QVERIFY(opened(window, project.folder()));
+            window.openPage(QStringLiteral("runs"));
+            window.selection().setRuns(a, b);
+            window.close();
+        }
+        QVERIFY(QFile::exists(project.folder() + QStringLiteral("/session.json")));
+        MainWindow window(commands);
+        QVERIFY(opened(window, project.folder()));
+        QCOMPARE(window.currentPage(), QStringLiteral("runs"));
+        QCOMPARE(window.selection().runA(), a);
+        QCOMPARE(window.selection().runB(), b);
+    }
+
+    void aDamagedSessionIsIgnored()
+    {
+        ProjectFixture project;
+        QFile file(project.folder() + QStringLiteral("/session.json"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("{\"window\": [1, {\"page\"");
+        file.close();
+        FakeCommands commands;
+        MainWindow window(commands);
+        QVERIFY(opened(window, project.folder()));
+        QCOMPARE(window.currentPage(), QStringLiteral("overview"));
+    }
+
+    void aProjectThatCannotBeOpenedIsExplainedOnTheStartPage()
+    {
+        FakeCommands commands;
+        MainWindow window(commands);
+        window.show();
+        window.openProject(QStringLiteral("/nowhere/at/all"));
+        auto* banner = window.startPage().findChild<Banner*>();
+        QTRY_VERIFY(banner->isVisible());
+        QVERIFY(banner->headline().contains(QStringLiteral("/nowhere/at/all")));
+    }
+
+    void bothThemesPaintEveryPage()
+    {
+        ProjectFixture project;
+        project.finished("single", 2);
+        project.finished("ddp", 2);
+        FakeCommands commands;
+        MainWindow window(commands);
+        window.setRemembering(false);
+        QVERIFY(opened(window, project.folder()));
+        for (const ThemeKind kind : {ThemeKind::Dark, ThemeKind::Light}) {
+            theme::apply(*qApp, kind);
+            for (const PageEntry& entry : pageEntries()) {
+                window.openPage(QString::fromLatin1(entry.id));
+                const QImage picture = window.grab().toImage();
+                const QColor ground = picture.pixelColor(picture.width() - 30, 130);
+                QVERIFY2((ground.lightness() < 128) == (kind == ThemeKind::Dark), entry.id);
+            }
+        }
+    }
+};
+
+QTEST_MAIN(MainWindowTest)
+#include "tst_main_window.moc"

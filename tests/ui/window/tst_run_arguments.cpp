@@ -1,0 +1,143 @@
+// A configuration as a command line: every key that matters must come out, or a repeated run would be another run.
+#include "app/gui/run_arguments.h"
+
+#include <QFile>
+#include <QProcess>
+#include <QTest>
+
+using namespace lockstep;
+
+class RunArgumentsTest : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void onlyDifferencesAreWritten()
+    {
+        QCOMPARE(runArguments({}), QStringList({"--mode", "single", "--workload", "toy-mlp"}));
+        RunConfig config;
+        config.mode = "ddp";
+        config.world = 4;
+        config.lr = 0.1;
+        QCOMPARE(runArguments(config),
+                 QStringList({"--mode", "ddp", "--workload", "toy-mlp", "--world", "4", "--lr", "0.1"}));
+    }
+
+    void everyKeyOfTheConfigurationComesOut()
+    {
+        RunConfig c;
+        c.name = "n";
+        c.mode = "ddp";
+        c.workload = "digits-cnn";
+        c.world = 3;
+        c.alignWorld = 5;
+        c.batch = 6;
+        c.steps = 7;
+        c.epochs = 8;
+        c.order = "python";
+        c.shuffle = false;
+        c.dropLast = true;
+        c.seed = 9;
+        c.samplerSeed = 10;
+        c.optimizer = "sgd";
+        c.lr = 0.1234567890123456;
+        c.momentum = 0.8;
+        c.weightDecay = 0.01;
+        c.scheduler = "step";
+        c.schedulerPeriod = 11;
+        c.clipNorm = 1.5;
+        c.clipValue = 2.5;
+        c.accumulate = 12;
+        c.amp = "bf16";
+        c.backend = "nccl";
+        c.device = "cuda";
+        c.reduction = "ordered";
+        c.findUnused = true;
+        c.staticGraph = true;
+        c.bucketView = true;
+        c.bucketMb = 3.5;
+        c.broadcastBuffers = false;
+        c.dropout = 0.25;
+        c.threads = 13;
+        c.record = "tensor";
+        c.checkpointEvery = 14;
+        c.collectiveTimeoutSeconds = 15;
+        c.resume = "/a b/c.pt";
+        c.faults = {{"B6", {{"k", "2"}}}, {"B2", {}}};
+        c.workloadOptions = {{"ragged", "1"}};
+        const QStringList words = runArguments(c);
+        const RunConfig standard;
+        const auto plain = flatten(standard);
+        for (const auto& [key, value] : flatten(c)) {
+            const auto usual =
+                std::find_if(plain.begin(), plain.end(), [&](const auto& p) { return p.first == key; });
+            if (usual != plain.end())
+                QVERIFY2(usual->second != value, ("not set by this test: " + key).c_str());
+        }
+        for (const char* option : {"--align-world",
+                                   "--batch",
+                                   "--steps",
+                                   "--epochs",
+                                   "--order",
+                                   "--no-shuffle",
+                                   "--drop-last",
+                                   "--seed",
+                                   "--sampler-seed",
+                                   "--optimizer",
+                                   "--lr",
+                                   "--momentum",
+                                   "--weight-decay",
+                                   "--scheduler",
+                                   "--scheduler-period",
+                                   "--clip-norm",
+                                   "--clip-value",
+                                   "--accumulate",
+                                   "--amp",
+                                   "--backend",
+                                   "--device",
+                                   "--reduction",
+                                   "--find-unused",
+                                   "--static-graph",
+                                   "--bucket-view",
+                                   "--bucket-mb",
+                                   "--no-broadcast-buffers",
+                                   "--dropout",
+                                   "--threads",
+                                   "--record",
+                                   "--checkpoint-every",
+                                   "--collective-timeout",
+                                   "--resume",
+                                   "--fault",
+                                   "--workload-option",
+                                   "--name"})
+            QVERIFY2(words.contains(QLatin1String(option)), option);
+        QVERIFY(words.contains(QStringLiteral("0.1234567890123456"))); // every digit
+        QVERIFY(words.contains(QStringLiteral("B6,k=2")));
+        QVERIFY(shellLine(words).contains(QStringLiteral("'/a b/c.pt'")));
+    }
+
+    void theCommandLineProgramKnowsEveryOption()
+    {
+        const QString cli = QStringLiteral(LOCKSTEP_BIN_DIR "/lockstep-cli");
+        if (!QFile::exists(cli))
+            QSKIP("lockstep-cli is not built; ./dev build makes it");
+        QProcess process;
+        process.start(cli, {QStringLiteral("run"), QStringLiteral("--help")});
+        QVERIFY(process.waitForFinished());
+        const QString help = QString::fromUtf8(process.readAllStandardOutput());
+        QFile source(QStringLiteral(LOCKSTEP_SOURCE_DIR "/app/gui/run_arguments.cpp"));
+        QVERIFY(source.open(QIODevice::ReadOnly));
+        const QString text = QString::fromUtf8(source.readAll());
+        qsizetype found = 0;
+        for (auto at = text.indexOf(QStringLiteral("\"--")); at >= 0;
+             at = text.indexOf(QStringLiteral("\"--"), at + 1)) {
+            const QString option = text.mid(at + 1, text.indexOf(QLatin1Char('"'), at + 1) - at - 1);
+            QVERIFY2(help.contains(option), qPrintable(option));
+            ++found;
+        }
+        QVERIFY(found > 30);
+    }
+};
+
+QTEST_GUILESS_MAIN(RunArgumentsTest)
+#include "tst_run_arguments.moc"

@@ -1,0 +1,95 @@
+#include "ui/pages/report_page.h"
+
+#include "ui/models/checks_model.h"
+#include "ui/models/format.h"
+#include "ui/models/gates_model.h"
+#include "ui/models/project_model.h"
+#include "ui/widgets/building_blocks.h"
+#include "ui/widgets/data_table.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+
+namespace lockstep {
+
+ReportPage::ReportPage(const PageContext& context, QWidget* parent)
+    : Page(context, tr("Report"), parent),
+      checks_(new ChecksModel(this)),
+      gatesTable_(new DataTable(this)),
+      checksTable_(new DataTable(this, 26)),
+      checksPane_(new Pane(tr("Checks of all gates"), this)),
+      empty_(wrappedLabel(
+          "secondary", tr("No gate was judged yet. Each judged gate adds its checks with number and limit."),
+          this)),
+      copy_(button(tr("Copy as Markdown"), QStringLiteral("copy"), this))
+{
+    headActions()->addWidget(copy_);
+    auto* column = new QVBoxLayout;
+    column->setContentsMargins(20, 16, 16, 16);
+    column->setSpacing(14);
+    auto* gatesPane = new Pane(tr("Gates"), this);
+    gatesTable_->setModel(&context.gates);
+    gatesTable_->setColumnPlan(GatesModel::Deciding, {GatesModel::Finished, GatesModel::Limit});
+    gatesTable_->setFixedRows(6);
+    gatesTable_->setAccessibleName(tr("Gates"));
+    gatesPane->addWidget(gatesTable_);
+    gatesPane->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    column->addWidget(gatesPane);
+    checksTable_->setModel(checks_);
+    checksTable_->setColumnPlan(ChecksModel::Check, {ChecksModel::Where});
+    checksTable_->setAccessibleName(tr("Checks of all gates"));
+    empty_->setContentsMargins(12, 12, 12, 12);
+    empty_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    checksPane_->addWidget(empty_, 1);
+    checksPane_->addWidget(checksTable_, 1);
+    column->addWidget(checksPane_, 1);
+    body()->addLayout(column, 1);
+    connect(copy_, &QPushButton::clicked, this, [this] {
+        QGuiApplication::clipboard()->setText(markdown());
+        Q_EMIT statusTextChanged(tr("The report is on the clipboard"));
+    });
+    connect(gatesTable_, &DataTable::activatedId, this,
+            [this](const QString& id) { Q_EMIT openRequested(id, {}); });
+    connect(&context.project, &ProjectModel::changed, this, &ReportPage::refresh);
+    refresh();
+}
+
+void ReportPage::refresh()
+{
+    const ProjectSnapshotPtr snapshot = context().project.snapshot();
+    std::vector<GateCheck> all;
+    for (const GateInfo& gate : snapshot->gates)
+        all.insert(all.end(), gate.checks.begin(), gate.checks.end());
+    empty_->setVisible(all.empty());
+    checksTable_->setVisible(!all.empty());
+    copy_->setEnabled(!all.empty());
+    checks_->setChecks(std::move(all));
+    setSubtitle(
+        context().gates.index(context().gates.rowCount() - 1, GatesModel::Deciding).data().toString());
+}
+
+QString ReportPage::markdown() const
+{
+    const ProjectSnapshotPtr snapshot = context().project.snapshot();
+    QString text = QStringLiteral("# %1\n").arg(qs(snapshot->info.name));
+    for (const GateInfo& gate : snapshot->gates) {
+        QString title = qs(gate.phase);
+        for (const PhaseInfo& phase : allPhases())
+            if (gate.phase == phase.id)
+                title = phaseTitle(phase);
+        text += QStringLiteral("\n## %1: %2\n").arg(title, qs(gate.verdict));
+        if (!gate.overrideReason.empty())
+            text += tr("Overridden: %1").arg(qs(gate.overrideReason)) + QLatin1Char('\n');
+        text += QStringLiteral("\n| %1 | %2 | %3 | %4 |\n|---|---|---|---|\n")
+                    .arg(tr("check"), tr("verdict"), tr("number"), tr("limit"));
+        for (const GateCheck& check : gate.checks)
+            text += QStringLiteral("| %1 | %2 | %3 | %4 |\n")
+                        .arg(qs(check.sentence.empty() ? check.id : check.sentence), qs(check.verdict),
+                             qs(check.value), qs(check.limit));
+    }
+    for (const FindingRow& finding : snapshot->findings)
+        text += QStringLiteral("\n- %1 (%2)\n").arg(qs(finding.sentence), qs(finding.confidence));
+    return text;
+}
+
+} // namespace lockstep
