@@ -62,11 +62,6 @@ Result<GateInfo> runGradientsGate(CliContext& context, const std::string& folder
         return gate.error();
     using namespace std::chrono;
     gate->judgedUnixMs = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-    Result<ProjectStore> project = ProjectStore::open(folder);
-    if (!project)
-        return project.error();
-    if (Status saved = project->saveGate(*gate); !saved)
-        return saved.error();
     return gate;
 }
 

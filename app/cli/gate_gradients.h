@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-// Enters the runs in the project and saves the gate there. `progress` gets one sentence per run, for people. Errors: a run
+// Enters the runs in the project; the caller saves the gate. `progress` gets one sentence per run, for people. Errors: a run
 // could not begin or did not finish, a store could not be read.
 Result<GateInfo> runGradientsGate(CliContext& context, const std::string& folder,
                                   const GradientsRequest& request,
