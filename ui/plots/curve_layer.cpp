@@ -53,7 +53,7 @@ void CurveLayer::draw(QCPPainter* painter)
     if (image_.width() != map.width() || image_.height() != map.height())
         image_ = QImage(map.width(), map.height(), QImage::Format_ARGB32_Premultiplied);
     image_.setDevicePixelRatio(1); // the renderer paints device pixels
-    renderCurves(scaledScene(scene, ratio), map, image_, threads);
+    renderCurves(scaledScene(scene, ratio), map, image_, threadsFor(scene, map, threads));
     image_.setDevicePixelRatio(ratio);
     painter->setAntialiasing(false); // on, QCPPainter would shift the image by half a pixel
     painter->drawImage(mKeyAxis->axisRect()->rect().topLeft(), image_);

@@ -188,7 +188,8 @@ void paintReadout(QPainter& p, const OverlayContent& c)
     double width = kReadoutPadding * 2 + 20 + labels + 16 + values;
     width = std::max({width, kReadoutPadding * 2 + boldMetrics.horizontalAdvance(c.readoutHead),
                       kReadoutPadding * 2 + metrics.horizontalAdvance(more)});
-    const double height = kReadoutPadding * 2 + 3 + kReadoutRow * (1 + double(shown) + (more.isEmpty() ? 0 : 1));
+    const double height =
+        kReadoutPadding * 2 + 3 + kReadoutRow * (1 + double(shown) + (more.isEmpty() ? 0 : 1));
     double x = *c.cursorX + 14;
     if (x + width > c.area.right() - 2)
         x = *c.cursorX - 14 - width;

@@ -47,12 +47,38 @@ void trace(Prepared& curve, const PlotMapping& map)
     traceLines(curve.lines, curve.lone[0], curve.flags, data, map, curve.pen, begin, end);
 }
 
+// About how many values and nodes a frame has to look at. Below the limit (about 2 ms) a second thread costs more than it
+// brings: on a busy machine the frame would wait for it to be scheduled.
+constexpr double kLooksForOneThread = 100000;
+
+double looksPerFrame(const RasterScene& scene, const PlotMapping& map)
+{
+    double looks = 0;
+    const auto add = [&](const SeriesSnapshot& data) {
+        const std::size_t begin = data.lowerBound(map.x0());
+        const double inView = static_cast<double>(data.lowerBound(map.x1(), begin) - begin);
+        looks += std::min(inView, 32.0 * map.width()) + map.width() / 4.0;
+    };
+    for (const RasterBand& band : scene.bands) {
+        add(*band.lower);
+        add(*band.upper);
+    }
+    for (const RasterCurve& curve : scene.curves)
+        add(*curve.data);
+    return looks;
+}
+
 } // namespace
+
+int threadsFor(const RasterScene& scene, const PlotMapping& map, int most)
+{
+    return looksPerFrame(scene, map) < kLooksForOneThread ? 1 : most;
+}
 
 void renderCurves(const RasterScene& scene, const PlotMapping& map, QImage& image, int threads)
 {
-    const int ranges = threads > 1 ? 2 * threads : 1;
     const long width = map.width();
+    const int ranges = threads > 1 ? 2 * threads : 1;
     const std::size_t limit = sparseLimit(scene, map);
 
     std::vector<Prepared> fills; // upper, lower of each band

@@ -55,4 +55,7 @@ struct RasterScene {
 // `threads` threads, the calling one included; the others come from the global thread pool.
 void renderCurves(const RasterScene& scene, const PlotMapping& map, QImage& image, int threads);
 
+// One for small frames, else `most`.
+int threadsFor(const RasterScene& scene, const PlotMapping& map, int most);
+
 } // namespace lockstep

@@ -26,8 +26,8 @@ std::vector<HeatCell> heatCells(const SeriesSnapshot& data, const PlotMapping& m
         return cells;
     const double usual = data.stride() > 0 ? static_cast<double>(data.stride())
                          : data.size() > 1
-                             ? std::max(1.0, static_cast<double>(data.lastStep() - data.firstStep())
-                                                 / static_cast<double>(data.size() - 1))
+                             ? std::max(1.0, static_cast<double>(data.lastStep() - data.firstStep()) /
+                                                 static_cast<double>(data.size() - 1))
                              : 1.0;
     std::size_t begin = data.lowerBound(map.stepAt(0));
     for (int c = 0; c < map.width(); ++c) {

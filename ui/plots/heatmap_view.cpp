@@ -47,8 +47,9 @@ struct HeatmapView::Impl {
     QRect area() const
     {
         const int top = kTitleHeight + (markers.empty() ? 4 : OverlayContent::kTitleStrip);
-        return {left, top, std::max(10, q->width() - left - right),
-                std::max(10, std::min(q->height() - top - kAxisHeight, int(kTallestRow * double(rows.size()))))};
+        return {
+            left, top, std::max(10, q->width() - left - right),
+            std::max(10, std::min(q->height() - top - kAxisHeight, int(kTallestRow * double(rows.size()))))};
     }
     int ranksPerBand() const
     {
@@ -226,7 +227,8 @@ QString HeatmapView::textSummary() const
     std::int64_t notFinite = 0;
     for (std::size_t r = 0; r < impl_->rows.size(); ++r) {
         if (impl_->beyond[r] > 0)
-            odd << tr("%1: %n steps beyond the limit", nullptr, int(impl_->beyond[r])).arg(impl_->rows[r].label);
+            odd << tr("%1: %n steps beyond the limit", nullptr, int(impl_->beyond[r]))
+                       .arg(impl_->rows[r].label);
         if (impl_->rows[r].data)
             notFinite += impl_->rows[r].data->summary().bad;
     }
@@ -311,7 +313,8 @@ void HeatmapView::Impl::renderCells(double ratio)
                 continue;
             lastDiamond = c;
             const QPointF m(c + 0.5, box.top() + box.height() / 2.0);
-            p.drawPolygon(QPolygonF{m - QPointF(0, half), m + QPointF(half, 0), m + QPointF(0, half), m - QPointF(half, 0)});
+            p.drawPolygon(QPolygonF{m - QPointF(0, half), m + QPointF(half, 0), m + QPointF(0, half),
+                                    m - QPointF(half, 0)});
         }
         p.setRenderHint(QPainter::Antialiasing, false);
     }
@@ -340,7 +343,8 @@ void HeatmapView::Impl::paintLegend(QPainter& p) const
     text(HeatmapView::tr("NaN"));
     p.setPen(Qt::NoPen);
     p.setBrush(theme.ink);
-    p.drawPolygon(QPolygonF{QPointF(x - 5, y + 1), QPointF(x, y + 6), QPointF(x - 5, y + 11), QPointF(x - 10, y + 6)});
+    p.drawPolygon(
+        QPolygonF{QPointF(x - 5, y + 1), QPointF(x, y + 6), QPointF(x - 5, y + 11), QPointF(x - 10, y + 6)});
     p.setBrush(Qt::NoBrush);
     x -= 24;
     text(HeatmapView::tr("beyond limit %1").arg(limit));
@@ -373,24 +377,30 @@ void HeatmapView::Impl::paintRowLabels(QPainter& p) const
     std::size_t most = 1;
     for (const std::size_t n : beyond)
         most = std::max(most, n);
-    double nextFree = -1e9; // labels of odd rows come first; others only where there is room
-    std::vector<std::pair<int, bool>> labelled;
-    const auto oddBand = [&](int band) {
+    const auto beyondIn = [&](int band) {
+        std::size_t n = 0;
         for (int r = band * perBand; r < std::min(int(rows.size()), (band + 1) * perBand); ++r)
-            if (beyond[std::size_t(r)] > 0)
-                return true;
-        return false;
+            n += beyond[std::size_t(r)];
+        return n;
     };
+    // Odd rows have the first choice of the room, the worst of them before the others.
+    std::vector<std::pair<int, bool>> labelled;
+    std::vector<int> oddBands;
     for (int band = 0; band < count; ++band)
-        if (oddBand(band) && band * height >= nextFree - 1e-9) {
-            labelled.emplace_back(band, true);
-            nextFree = band * height + kLabelHeight;
-        }
-    for (int band = 0; band < count; band += every) {
-        const bool free = std::none_of(labelled.begin(), labelled.end(), [&](const auto& other) {
+        if (beyondIn(band) > 0)
+            oddBands.push_back(band);
+    std::stable_sort(oddBands.begin(), oddBands.end(),
+                     [&](int x, int y) { return beyondIn(x) > beyondIn(y); });
+    const auto hasRoom = [&](int band) {
+        return std::none_of(labelled.begin(), labelled.end(), [&](const auto& other) {
             return std::fabs((other.first - band) * height) < kLabelHeight - 0.5;
         });
-        if (free)
+    };
+    for (const int band : oddBands)
+        if (hasRoom(band))
+            labelled.emplace_back(band, true);
+    for (int band = 0; band < count; band += every) {
+        if (hasRoom(band))
             labelled.emplace_back(band, false);
     }
     QString group;
@@ -400,9 +410,17 @@ void HeatmapView::Impl::paintRowLabels(QPainter& p) const
             continue;
         group = row.group;
         const double y = a.top() + band * height;
-        p.setFont(PlotTheme::labelFont());
-        p.setPen(theme.ink3);
-        p.drawText(QRectF(6, y, left - 12, std::max(height, kLabelHeight)), Qt::AlignLeft | Qt::AlignVCenter, group);
+        int end = band + 1;
+        while (end < count && rows[std::size_t(end * perBand)].group == group)
+            ++end;
+        if ((end - band) * height < 2 * kLabelHeight) // groups too narrow to be told apart here
+            continue;
+        const double room = std::max(height, kLabelHeight);
+        if (height >= kLabelHeight) { // else the names of the rows need the place
+            p.setFont(PlotTheme::labelFont());
+            p.setPen(theme.ink3);
+            p.drawText(QRectF(6, y, left - 12, room), Qt::AlignLeft | Qt::AlignVCenter, group);
+        }
         if (band > 0) {
             p.setPen(QPen(theme.line, 1));
             p.drawLine(QPointF(6, std::round(y) - 0.5), QPointF(q->width() - 8, std::round(y) - 0.5));
@@ -432,7 +450,8 @@ void HeatmapView::Impl::paintRowLabels(QPainter& p) const
         p.drawText(number, Qt::AlignRight | Qt::AlignVCenter, QString::number(n));
         if (n > 0)
             p.fillRect(QRectF(number.right() + 6, line.center().y() - 3,
-                              std::max(2.0, (q->width() - number.right() - 14) * double(n) / double(most)), 6),
+                              std::max(2.0, (q->width() - number.right() - 14) * double(n) / double(most)),
+                              6),
                        theme.red);
     }
     p.setFont(PlotTheme::labelFont());
@@ -458,7 +477,8 @@ OverlayContent HeatmapView::Impl::overlayContent() const
             const auto value = valueAt(current, *cursor);
             const bool odd = value && std::fabs(*value) > limit;
             c.rows.push_back({rows[std::size_t(current)].label,
-                              value ? QString::number(*value, 'g', 6) + (unit.isEmpty() ? QString() : QLatin1Char(' ') + unit)
+                              value ? QString::number(*value, 'g', 6) +
+                                          (unit.isEmpty() ? QString() : QLatin1Char(' ') + unit)
                                     : HeatmapView::tr("no record"),
                               odd ? theme.red : theme.ranks[2], CurveStyle::Mean, odd});
         }
@@ -471,7 +491,8 @@ void HeatmapView::paintEvent(QPaintEvent*)
     Impl& d = *impl_;
     const double ratio = devicePixelRatioF();
     const QRect a = d.area();
-    if (d.stale || d.cells.size() != (QSizeF(a.size()) * ratio).toSize() || d.cells.devicePixelRatio() != ratio)
+    if (d.stale || d.cells.size() != (QSizeF(a.size()) * ratio).toSize() ||
+        d.cells.devicePixelRatio() != ratio)
         d.renderCells(ratio);
     QPainter p(this);
     p.fillRect(rect(), d.theme.base);
@@ -521,7 +542,12 @@ QString HeatmapView::Impl::cellText(int row, qint64 step) const
 {
     const auto value = valueAt(row, step);
     const QString label = row >= 0 ? rows[std::size_t(row)].label : QString();
-    return value ? HeatmapView::tr("%1, step %2: %3 %4, limit %5").arg(label).arg(step).arg(*value).arg(unit).arg(limit)
+    return value ? HeatmapView::tr("%1, step %2: %3 %4, limit %5")
+                       .arg(label)
+                       .arg(step)
+                       .arg(*value)
+                       .arg(unit)
+                       .arg(limit)
                  : HeatmapView::tr("%1, step %2: no record").arg(label).arg(step);
 }
 
@@ -586,7 +612,8 @@ void HeatmapView::mouseMoveEvent(QMouseEvent* event)
                 const auto& data = d.rows[std::size_t(r)].data;
                 if (!data || data->empty())
                     continue;
-                for (std::size_t i = data->lowerBound(from), end = std::min(data->lowerBound(to), i + 100000); i < end; ++i) {
+                for (std::size_t i = data->lowerBound(from), end = std::min(data->lowerBound(to), i + 100000);
+                     i < end; ++i) {
                     const double size = std::isfinite(data->value(i)) ? std::fabs(data->value(i)) : INFINITY;
                     if (size > largest) {
                         largest = size;

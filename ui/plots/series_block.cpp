@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace lockstep {
 
 namespace {
@@ -10,23 +14,33 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLargest = std::numeric_limits<double>::max();
 
-// Two lanes each of minima and maxima: the loops below are bound by latency otherwise.
 struct Extremes {
-    double lo0 = kInfinity, lo1 = kInfinity, hi0 = -kInfinity, hi1 = -kInfinity;
+    double lo = kInfinity, hi = -kInfinity;
 
     // Only finite values or pyramid nodes.
-    void add(const double* lo, const double* hi, std::size_t n)
+    void add(const double* los, const double* his, std::size_t n)
     {
         std::size_t i = 0;
-        for (; i + 1 < n; i += 2) {
-            lo0 = lo[i] < lo0 ? lo[i] : lo0;
-            lo1 = lo[i + 1] < lo1 ? lo[i + 1] : lo1;
-            hi0 = hi[i] > hi0 ? hi[i] : hi0;
-            hi1 = hi[i + 1] > hi1 ? hi[i + 1] : hi1;
+#if defined(__SSE2__)
+        // Four values of each per round in independent lanes; one after the other, the loop waits for every comparison.
+        if (n >= 4) {
+            __m128d lo0 = _mm_loadu_pd(los), lo1 = _mm_loadu_pd(los + 2);
+            __m128d hi0 = _mm_loadu_pd(his), hi1 = _mm_loadu_pd(his + 2);
+            for (i = 4; i + 3 < n; i += 4) {
+                lo0 = _mm_min_pd(lo0, _mm_loadu_pd(los + i));
+                lo1 = _mm_min_pd(lo1, _mm_loadu_pd(los + i + 2));
+                hi0 = _mm_max_pd(hi0, _mm_loadu_pd(his + i));
+                hi1 = _mm_max_pd(hi1, _mm_loadu_pd(his + i + 2));
+            }
+            lo0 = _mm_min_pd(lo0, lo1);
+            hi0 = _mm_max_pd(hi0, hi1);
+            lo = std::min({lo, _mm_cvtsd_f64(lo0), _mm_cvtsd_f64(_mm_unpackhi_pd(lo0, lo0))});
+            hi = std::max({hi, _mm_cvtsd_f64(hi0), _mm_cvtsd_f64(_mm_unpackhi_pd(hi0, hi0))});
         }
-        if (i < n) {
-            lo0 = lo[i] < lo0 ? lo[i] : lo0;
-            hi0 = hi[i] > hi0 ? hi[i] : hi0;
+#endif
+        for (; i < n; ++i) {
+            lo = los[i] < lo ? los[i] : lo;
+            hi = his[i] > hi ? his[i] : hi;
         }
     }
     // Any values; returns how many are not finite.
@@ -35,16 +49,16 @@ struct Extremes {
         std::uint32_t bad = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const bool finite = std::fabs(y[i]) <= kLargest; // false for NaN, too
-            lo0 = finite && y[i] < lo0 ? y[i] : lo0;
-            hi0 = finite && y[i] > hi0 ? y[i] : hi0;
+            lo = finite && y[i] < lo ? y[i] : lo;
+            hi = finite && y[i] > hi ? y[i] : hi;
             bad += finite ? 0 : 1;
         }
         return bad;
     }
     void into(SeriesNode& node) const
     {
-        node.lo = std::min(node.lo, std::min(lo0, lo1));
-        node.hi = std::max(node.hi, std::max(hi0, hi1));
+        node.lo = std::min(node.lo, lo);
+        node.hi = std::max(node.hi, hi);
     }
 };
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <map>
 #include <random>
 
@@ -36,25 +37,36 @@ std::vector<double> valuesOf(std::size_t count, int series)
 }
 
 struct Figures {
-    double median = 0, p95 = 0, fastest = 0;
+    double median = 0, p95 = 0, fastest = 0,
+           cpu = 0; // cpu: median of the whole process, not disturbed by others
 };
+
+double cpuMs()
+{
+    timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return double(t.tv_sec) * 1e3 + double(t.tv_nsec) / 1e6;
+}
 
 // `show(lower, upper)` makes one frame. Half of the frames pan at this width, half zoom around it.
 template<typename Show>
 Figures measure(double extent, double width, int frames, Show show)
 {
-    std::vector<double> ms;
+    std::vector<double> ms, cpu;
     QElapsedTimer timer;
     for (int f = -2; f < frames; ++f) {
         const double share = std::max(0, f) / std::max(1.0, frames - 1.0);
         const double zoom = f % 2 == 0 ? 1.0 : std::pow(0.5, share * 4);
         const double w = width * zoom, lower = (extent - w) * share;
+        const double before = cpuMs();
         timer.start();
         show(lower, lower + w);
-        if (f >= 0)
-            ms.push_back(double(timer.nsecsElapsed()) / 1e6);
+        if (f < 0)
+            continue;
+        ms.push_back(double(timer.nsecsElapsed()) / 1e6);
+        cpu.push_back(cpuMs() - before);
     }
-    return {quantile(ms, 0.5), quantile(ms, 0.95), quantile(ms, 0)};
+    return {quantile(ms, 0.5), quantile(ms, 0.95), quantile(ms, 0), quantile(cpu, 0.5)};
 }
 
 struct Options {
@@ -100,7 +112,8 @@ void run(const Options& options, int series, std::size_t count, std::map<std::st
     const std::string name = std::to_string(series);
     if (!options.json)
         std::printf("%d x %zu points, window 1600 x 900, snapshots built in %.0f ms by one thread\n"
-                    "| points in view | CurveView fastest / median / p95 ms | QCPGraph median ms | ratio |\n"
+                    "| points in view | CurveView fastest / median / p95 / CPU ms | QCPGraph median / CPU ms "
+                    "| ratio, CPU ratio |\n"
                     "|---|---|---|---|\n",
                     series, count, building);
     double worst = 0;
@@ -124,14 +137,18 @@ void run(const Options& options, int series, std::size_t count, std::map<std::st
         if (share == 1.0) {
             figures["median_ms_" + name] = ours.median;
             figures["p95_ms_" + name] = ours.p95;
+            figures["cpu_ms_" + name] = ours.cpu;
             if (!options.skipStock) {
                 figures["stock_median_ms_" + name] = theirs.median;
                 figures["ratio_" + name] = ours.median / theirs.median;
+                figures["cpu_ratio_" + name] = ours.cpu / theirs.cpu;
             }
         }
         if (!options.json) {
-            std::printf("| %.0f | %.1f / %.1f / %.1f | %.1f | %.3f |\n", width, ours.fastest, ours.median,
-                        ours.p95, theirs.median, theirs.median > 0 ? ours.median / theirs.median : 0);
+            std::printf("| %.0f | %.1f / %.1f / %.1f / %.1f | %.1f / %.1f | %.3f, %.3f |\n", width,
+                        ours.fastest, ours.median, ours.p95, ours.cpu, theirs.median, theirs.cpu,
+                        theirs.median > 0 ? ours.median / theirs.median : 0,
+                        theirs.cpu > 0 ? ours.cpu / theirs.cpu : 0);
             std::fflush(stdout);
         }
     }

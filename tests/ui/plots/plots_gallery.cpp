@@ -179,19 +179,22 @@ void heatmap(const QString& folder, const PlotTheme& t, int ranks, int steps, co
     for (int r = 0; r < ranks; ++r)
         losses.push_back(curve(r == 3 ? steps * 3 / 4 : steps, [&](int i) {
             return r == 5 && i == steps / 3 ? NAN
-                   : r == 11 && i > steps * 2 / 5 ? 2.5 - 1.0 * std::min(1.0, (i - steps * 0.4) / (steps * 0.2)) + noise(0.03)
-                                                  : 2.5 + noise(0.1) + (r == 7 && i == steps / 2 ? 3 : 0);
+                   : r == 11 && i > steps * 2 / 5
+                       ? 2.5 - 1.0 * std::min(1.0, (i - steps * 0.4) / (steps * 0.2)) + noise(0.03)
+                       : 2.5 + noise(0.1) + (r == 7 && i == steps / 2 ? 3 : 0);
         }));
     const auto distances = distanceToMedian(losses, 1e-9);
     std::vector<HeatmapRow> rows;
     for (int r = 0; r < ranks; ++r)
-        rows.push_back({QStringLiteral("rank %1").arg(r), QStringLiteral("node %1").arg(r / 8), distances[r]});
+        rows.push_back(
+            {QStringLiteral("rank %1").arg(r), QStringLiteral("node %1").arg(r / 8), distances[r]});
     HeatmapView view;
     view.setTheme(t);
     view.setTitle("Rank by step");
     view.setLimit(6, "robust sd");
     view.setRows(rows);
-    view.setMarkers({{steps * 2 / 5, QStringLiteral("sample ids repeat from step %1").arg(steps * 2 / 5), CurveMarker::Kind::Divergence}});
+    view.setMarkers({{steps * 2 / 5, QStringLiteral("sample ids repeat from step %1").arg(steps * 2 / 5),
+                      CurveMarker::Kind::Divergence}});
     view.setCurrentRow(11);
     view.setCursorStep(steps * 3 / 5);
     view.resize(1050, ranks > 100 ? 500 : 520);

@@ -47,14 +47,15 @@ QPoint pointAtStep(CurveView& view, double step)
 // QTest::mouseMove does not deliver to a widget without a pointer on the offscreen platform.
 void hover(CurveView& view, const QPoint& at, Qt::MouseButtons buttons = {})
 {
-    QMouseEvent event(QEvent::MouseMove, QPointF(at), QPointF(view.mapToGlobal(at)), Qt::NoButton, buttons, {});
+    QMouseEvent event(QEvent::MouseMove, QPointF(at), QPointF(view.mapToGlobal(at)), Qt::NoButton, buttons,
+                      {});
     QCoreApplication::sendEvent(surface(view), &event);
 }
 
 void wheel(CurveView& view, const QPoint& at, int notches, Qt::KeyboardModifiers modifiers = {})
 {
-    QWheelEvent event(QPointF(at), QPointF(view.mapToGlobal(at)), {}, QPoint(0, notches * 120), Qt::NoButton, modifiers,
-                      Qt::NoScrollPhase, false);
+    QWheelEvent event(QPointF(at), QPointF(view.mapToGlobal(at)), {}, QPoint(0, notches * 120), Qt::NoButton,
+                      modifiers, Qt::NoScrollPhase, false);
     QCoreApplication::sendEvent(surface(view), &event);
 }
 
@@ -110,8 +111,10 @@ void TestCurveView::widgetShowsTheBruteForcePicture()
         for (int round = 0; round < 8; ++round) {
             const std::size_t n = round % 2 == 0 ? 50000 : 600;
             std::vector<CurveSeries> series;
-            series.push_back({"a", Qt::black, CurveStyle::Single, SeriesSnapshot::fromValues(0, 1, hardValues(rng, n, true))});
-            series.push_back({"b", Qt::blue, CurveStyle::Rank, SeriesSnapshot::fromSteps(unevenSteps(rng, n), hardValues(rng, n, true))});
+            series.push_back({"a", Qt::black, CurveStyle::Single,
+                              SeriesSnapshot::fromValues(0, 1, hardValues(rng, n, true))});
+            series.push_back({"b", Qt::blue, CurveStyle::Rank,
+                              SeriesSnapshot::fromSteps(unevenSteps(rng, n), hardValues(rng, n, true))});
             view.setSeries(series);
             view.setYScale(scale, 1e-2);
             view.setYRange(std::pair{0.01, 12.0});
@@ -124,9 +127,11 @@ void TestCurveView::widgetShowsTheBruteForcePicture()
             QImage expected(map.width(), map.height(), QImage::Format_RGB32);
             expected.fill(PlotTheme::light().base);
             QPainter(&expected).drawImage(0, 0, bruteForce(layer->scene, map).image);
-            const QImage shown = plot->toPixmap().toImage().convertToFormat(QImage::Format_RGB32).copy(view.plotArea());
+            const QImage shown =
+                plot->toPixmap().toImage().convertToFormat(QImage::Format_RGB32).copy(view.plotArea());
             QCOMPARE(shown.size(), expected.size());
-            QVERIFY2(shown == expected, qPrintable(QStringLiteral("scale %1 round %2").arg(int(scale)).arg(round)));
+            QVERIFY2(shown == expected,
+                     qPrintable(QStringLiteral("scale %1 round %2").arg(int(scale)).arg(round)));
             ++compared;
         }
     }
@@ -155,7 +160,8 @@ void TestCurveView::everyPixelRowOfTheAreaIsPainted()
         for (int row : {0, shown.height() / 2, shown.height() - 1})
             QCOMPARE(shown.pixelColor(x, row), QColor(0, 0, 255));
     const QImage around = plot->toPixmap().toImage();
-    QCOMPARE(around.pixelColor(view.plotArea().left() + 5, view.plotArea().bottom() + 2), PlotTheme::light().base);
+    QCOMPARE(around.pixelColor(view.plotArea().left() + 5, view.plotArea().bottom() + 2),
+             PlotTheme::light().base);
 }
 
 void TestCurveView::hoverGivesTheExactStoredValue()
@@ -176,7 +182,8 @@ void TestCurveView::hoverGivesTheExactStoredValue()
         const auto step = *view.cursorStep();
         // The nearest step to the pointer, and the value that reads back to the same bits.
         const auto [low, high] = view.xRange();
-        const double wanted = low + double(x - view.plotArea().left()) / view.plotArea().width() * (high - low);
+        const double wanted =
+            low + double(x - view.plotArea().left()) / view.plotArea().width() * (high - low);
         QVERIFY(std::fabs(double(step) - wanted) <= 0.5 + (high - low) / view.plotArea().width());
         const auto rows = view.readout(step);
         QCOMPARE(rows.size(), std::size_t(1));
@@ -195,7 +202,8 @@ void TestCurveView::readoutSaysNoRecordForAMissingStep()
 {
     CurveView view;
     view.setSeries({{"a", Qt::black, CurveStyle::Thin, line(10)},
-                    {"b", Qt::blue, CurveStyle::Thin, SeriesSnapshot::fromSteps(std::vector<std::int64_t>{0, 5}, std::vector<double>{1, NAN})},
+                    {"b", Qt::blue, CurveStyle::Thin,
+                     SeriesSnapshot::fromSteps(std::vector<std::int64_t>{0, 5}, std::vector<double>{1, NAN})},
                     {"c", Qt::red, CurveStyle::Thin, nullptr}});
     const auto rows = view.readout(5);
     QCOMPARE(rows[0].text, QStringLiteral("5.1"));
@@ -211,9 +219,10 @@ void TestCurveView::readoutWithOneUlpDifferenceShowsBothValues()
     const double value = 3.0850567817687988, next = std::nextafter(value, 4);
     CurveView view;
     const auto one = [](double v) { return SeriesSnapshot::fromValues(0, 1, std::vector<double>{v}); };
-    view.setSeries({{"a", Qt::black, CurveStyle::Thin, one(value)},
-                    {"b", Qt::blue, CurveStyle::Thin, one(next)},
-                    {"b - a", Qt::blue, CurveStyle::Thin, deltaOf(*one(value), *one(next)), "", false, true}});
+    view.setSeries(
+        {{"a", Qt::black, CurveStyle::Thin, one(value)},
+         {"b", Qt::blue, CurveStyle::Thin, one(next)},
+         {"b - a", Qt::blue, CurveStyle::Thin, deltaOf(*one(value), *one(next)), "", false, true}});
     const auto rows = view.readout(0);
     QVERIFY(rows[0].text != rows[1].text);
     QCOMPARE(rows[1].text.toDouble(), next);
@@ -256,8 +265,10 @@ void TestCurveView::keysMoveTheCursor()
 {
     CurveView view;
     view.resize(600, 200);
-    view.setSeries({{"a", Qt::black, CurveStyle::Thin, SeriesSnapshot::fromValues(0, 10, std::vector<double>(100, 1))},
-                    {"b", Qt::blue, CurveStyle::Thin, SeriesSnapshot::fromSteps(std::vector<std::int64_t>{55}, std::vector<double>{1})}});
+    view.setSeries(
+        {{"a", Qt::black, CurveStyle::Thin, SeriesSnapshot::fromValues(0, 10, std::vector<double>(100, 1))},
+         {"b", Qt::blue, CurveStyle::Thin,
+          SeriesSnapshot::fromSteps(std::vector<std::int64_t>{55}, std::vector<double>{1})}});
     settle(view);
     view.setCursorStep(50);
     QTest::keyClick(&view, Qt::Key_Right);
@@ -312,7 +323,7 @@ void TestCurveView::otherKeysAreLeftToThePage()
 {
     struct Page : QWidget {
         QList<int> keys;
-        void keyPressEvent(QKeyEvent* event) override 
+        void keyPressEvent(QKeyEvent* event) override
         {
             if (event->key() != Qt::Key_Control)
                 keys << event->key();
@@ -460,10 +471,13 @@ void TestCurveView::navigatorDragMovesThePlots()
     group.setXRange(100, 300);
     settle(navigator);
     const int left = 56, width = 600 - 56 - 84;
-    const auto at = [&](double step) { return QPoint(left + int(step / navigator.dataXRange().second * width), 20); };
+    const auto at = [&](double step) {
+        return QPoint(left + int(step / navigator.dataXRange().second * width), 20);
+    };
     const auto drag = [&](QPoint from, QPoint to) {
         QTest::mousePress(&navigator, Qt::LeftButton, {}, from);
-        QMouseEvent move(QEvent::MouseMove, QPointF(to), QPointF(navigator.mapToGlobal(to)), Qt::NoButton, Qt::LeftButton, {});
+        QMouseEvent move(QEvent::MouseMove, QPointF(to), QPointF(navigator.mapToGlobal(to)), Qt::NoButton,
+                         Qt::LeftButton, {});
         QCoreApplication::sendEvent(&navigator, &move);
         QTest::mouseRelease(&navigator, Qt::LeftButton, {}, to);
     };
@@ -528,7 +542,9 @@ void TestCurveView::extremeDataDoNotBreakTheView()
         CurveView view;
         view.resize(300, 150);
         view.setYScale(scale);
-        view.setSeries({{"a", Qt::black, CurveStyle::Mean, SeriesSnapshot::fromValues(0, 1, std::vector<double>(values.begin(), values.end()))}});
+        view.setSeries(
+            {{"a", Qt::black, CurveStyle::Mean,
+              SeriesSnapshot::fromValues(0, 1, std::vector<double>(values.begin(), values.end()))}});
         settle(view);
         QVERIFY(view.xRange().first < view.xRange().second);
         QVERIFY2(std::isfinite(view.yRange().first) && view.yRange().first < view.yRange().second,
@@ -550,8 +566,9 @@ void TestCurveView::screenReadersGetNameAndSummary()
     view.setSeries({{"single", Qt::black, CurveStyle::Single,
                      SeriesSnapshot::fromValues(1, 1, std::vector<double>{4.5, NAN, 2.25})}});
     QCOMPARE(view.accessibleName(), QStringLiteral("gradient norm"));
-    QCOMPARE(view.accessibleDescription(),
-             QStringLiteral("single: steps 1 to 3, last value 2.25, lowest 2.25, highest 4.5, 1 not finite."));
+    QCOMPARE(
+        view.accessibleDescription(),
+        QStringLiteral("single: steps 1 to 3, last value 2.25, lowest 2.25, highest 4.5, 1 not finite."));
 }
 
 void TestCurveView::divergenceIsNamedInsideThePlot()
@@ -562,7 +579,8 @@ void TestCurveView::divergenceIsNamedInsideThePlot()
         view.resize(420, 180);
         view.setTheme(PlotTheme::light());
         view.setTitle("gradient norm after reduction, mean over ranks, log");
-        view.setSeries({{"a", Qt::black, CurveStyle::Thin, SeriesSnapshot::fromValues(0, 1, std::vector<double>(100, 1))}});
+        view.setSeries({{"a", Qt::black, CurveStyle::Thin,
+                         SeriesSnapshot::fromValues(0, 1, std::vector<double>(100, 1))}});
         view.setMarkers({{step, "first divergent step 41", CurveMarker::Kind::Divergence}});
         settle(view);
         const QImage image = view.grab().toImage();
