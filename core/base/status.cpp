@@ -2,6 +2,22 @@
 
 namespace lockstep {
 
+namespace {
+
+// A clause that begins with a plain word starts its sentence with a capital; names of files, programs and options
+// ("libtorch_cpu.so", "lockstep-cli", "--lr") stay as they are.
+std::string capitalised(std::string clause)
+{
+    std::size_t letters = 0;
+    while (letters < clause.size() && clause[letters] >= 'a' && clause[letters] <= 'z')
+        ++letters;
+    if (letters > 0 && (letters == clause.size() || clause[letters] == ' ' || clause[letters] == ','))
+        clause[0] = char(clause[0] - 'a' + 'A');
+    return clause;
+}
+
+} // namespace
+
 std::string Error::sentence() const
 {
     std::string text;
@@ -10,7 +26,7 @@ std::string Error::sentence() const
             continue;
         if (!text.empty())
             text += ' ';
-        text += clause;
+        text += capitalised(clause);
         if (clause.back() != '.' && clause.back() != '?')
             text += '.';
     }

@@ -240,7 +240,7 @@ private Q_SLOTS:
     {
         QCOMPARE_TEXT(
             Case()("0 loss @1: 1\n", "0 loss @1: 1\n", mode("envelope")),
-            "Cannot compare inside the envelope. the project has not measured one. Run lockstep-cli gate DIR "
+            "Cannot compare inside the envelope. The project has not measured one. Run lockstep-cli gate DIR "
             "gradients, which measures it, or choose another mode.\n");
     }
 
