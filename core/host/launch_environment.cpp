@@ -1,6 +1,5 @@
 #include "core/host/launch_environment.h"
 
-#include <QCoreApplication>
 #include <QFileInfo>
 
 #include <fmt/format.h>
@@ -68,7 +67,9 @@ std::string rankErrorFile(const std::string& runFolder, int rank)
 
 Result<std::string> findWorker()
 {
-    const QString folder = QCoreApplication::applicationDirPath();
+    // Not QCoreApplication's: commands that only ask whether a worker is there have no application object.
+    const QString folder =
+        QFileInfo(QStringLiteral("/proc/self/exe")).symLinkTarget().section(QLatin1Char('/'), 0, -2);
     const QString overridden = qEnvironmentVariable("LOCKSTEP_WORKER");
     const QStringList candidates =
         overridden.isEmpty() ? QStringList{folder + QStringLiteral("/lockstep-worker"),
