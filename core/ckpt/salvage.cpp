@@ -59,7 +59,7 @@ private:
 void le(std::string& text, std::uint64_t value, int bytes)
 {
     for (int i = 0; i < bytes; ++i)
-        text += static_cast<char>(value >> (8 * i));
+        text += i < 8 ? static_cast<char>(value >> (8 * i)) : '\0';
 }
 
 // A central directory over the records that are whole, for an archive that lost its own.
