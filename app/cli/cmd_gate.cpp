@@ -6,9 +6,12 @@
 #include "app/cli/table.h"
 #include "core/gates/phase_state.h"
 
+#include <QCoreApplication>
+
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 namespace lockstep {
 
@@ -102,6 +105,9 @@ void printText(const GateInfo& gate)
 Result<GateInfo> judge(CliContext& context, ProjectStore& project, const GateRequest& request,
                        std::string& findings)
 {
+    std::optional<QCoreApplication> qt; // finds the worker beside this program; later gates make their own
+    if (request.phase == "preflight" || request.phase == "data")
+        qt.emplace(context.argc, context.argv);
     if (request.phase == "preflight")
         return judgePreflightPhase(project, request);
     if (request.phase == "data")
@@ -158,8 +164,15 @@ int gateCommand(CliContext& context, const GateRequest& request)
         if (const Status kept = project->overrideGate(request.phase, *request.overrideReason); !kept)
             return fail(kept.error());
         gate->overrideReason = *request.overrideReason;
-    } else if (const Result<GateInfo> stored = storedGate(*project, request.phase); stored) {
-        gate->overrideReason = stored->overrideReason;
+    } else if (const Result<GateInfo> stored = storedGate(*project, request.phase);
+               stored && !stored->overrideReason.empty()) {
+        // A gate that has become green needs no excuse any more.
+        if (gate->verdict == "pass") {
+            if (const Status dropped = project->overrideGate(request.phase, ""); !dropped)
+                return fail(dropped.error());
+        } else {
+            gate->overrideReason = stored->overrideReason;
+        }
     }
     if (context.json)
         printJson(*gate, findings);

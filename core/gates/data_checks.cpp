@@ -293,7 +293,7 @@ private:
             add(id, distinct == total, fmt::format("{} of {} distinct", grouped(distinct), grouped(total)),
                 fmt::format("{} of {}", grouped(total), grouped(total)), distinct == total ? holds : "");
         if (distinct != total)
-            explain(check, finding({cause}));
+            explain(check, finding({cause, "E6"}));
     }
     void streams()
     {
@@ -403,7 +403,7 @@ private:
 
     void globalBatch()
     {
-        const std::int64_t global = effectiveBatch(plan()) * plan().world * plan().accumulate;
+        const std::int64_t global = review_.globalBatch();
         if (plan().referenceBatch <= 0) {
             cannotJudge("data.global_batch", "There is no single-process configuration to compare with.",
                         "Run the single-process baseline once");

@@ -128,10 +128,24 @@ private:
         addReplaced(epoch, what);
         return true;
     }
+    // The only rank that leaves Python's order; -1: several, or no order to compare with.
+    int deviatingRank(const EpochReview& epoch) const
+    {
+        int found = -1;
+        for (std::size_t r = 0; r < epoch.python.equalPerRank.size(); ++r) {
+            if (epoch.python.equalPerRank[r] == epoch.coverage.counts[r])
+                continue;
+            if (found >= 0)
+                return -1;
+            found = int(r);
+        }
+        return found;
+    }
     void addReplaced(const EpochReview& epoch, const std::string& what)
     {
         const OrderPlace& place = epoch.python.first;
-        add({"A10", false, epoch.coverage.epoch, place.step >= 0 ? place.step : epoch.firstStep, place.rank,
+        add({"A10", false, epoch.coverage.epoch, place.step >= 0 ? place.step : epoch.firstStep,
+             deviatingRank(epoch),
              fmt::format("Another sampler than the declared one deals the ids of epoch {}: {}",
                          epoch.coverage.epoch, what),
              "Switch off the framework's own sampler injection, or declare the sampler it uses", headRows()});
@@ -296,7 +310,8 @@ private:
                                                     c.rank, c.firstRank, original(c.firstId))
                                       : fmt::format("rank {} content {:016x}, rank {} content {:016x}",
                                                     c.firstRank, c.firstContent, c.rank, c.content)});
-        add({"A7", false, first.epoch, e->stepAt(review_.axis, first.rank, first.position), first.rank,
+        add({"A7", false, first.epoch, e->stepAt(review_.axis, first.rank, first.position),
+             first.rank != 0 ? first.rank : first.firstRank,
              fmt::format("{} under the same ids: the ranks list the dataset in different orders",
                          counted(table.conflicts(), "sample has different contents",
                                  "samples have different contents")),
@@ -306,12 +321,17 @@ private:
     void judgeDraws()
     {
         std::map<std::pair<bool, std::uint64_t>, const StreamDraw*> seen; // worker stream?, value
-        for (const StreamDraw& draw : facts().draws) {
+        std::vector<StreamDraw> draws = facts().draws;
+        std::stable_partition(draws.begin(), draws.end(), [](const StreamDraw& d) { return d.worker < 0; });
+        for (const StreamDraw& draw : draws) {
             const bool worker = draw.worker >= 0;
             const auto [it, isNew] = seen.try_emplace({worker, draw.value}, &draw);
             if (isNew)
                 continue;
             const StreamDraw& other = *it->second;
+            // Workers are seeded from the rank's generator: if that repeats, they have to.
+            if (worker && known("E6"))
+                continue;
             if (worker)
                 add({"A8",
                      false,
@@ -341,24 +361,22 @@ private:
 
     void judgeBatch()
     {
-        const std::int64_t global = effectiveBatch(plan()) * plan().world * plan().accumulate;
+        const std::int64_t global = review_.globalBatch();
         if (plan().referenceBatch <= 0 || global == plan().referenceBatch)
             return;
+        const std::int64_t parts = std::int64_t(facts().world) * plan().accumulate;
         add({"A9",
              false,
              0,
              1,
              -1,
-             fmt::format("An optimizer step uses {} samples ({} per rank x {} ranks x {} micro-batches), the "
-                         "single run "
-                         "{}",
-                         grouped(global), grouped(effectiveBatch(plan())), plan().world, plan().accumulate,
-                         grouped(plan().referenceBatch)),
-             plan().referenceBatch % (plan().world * plan().accumulate) == 0
-                 ? fmt::format("Set the batch per rank to {}",
-                               plan().referenceBatch / (plan().world * plan().accumulate))
+             fmt::format("An optimizer step uses {} samples on {} ranks, the single run {}", grouped(global),
+                         facts().world, grouped(plan().referenceBatch)),
+             plan().referenceBatch % parts == 0
+                 ? fmt::format("Set the batch per rank to {}", plan().referenceBatch / parts)
                  : "Choose batch, world and accumulation so that their product is the single run's batch",
-             {}});
+             {{"samples per step",
+               fmt::format("ddp {}, single {}", grouped(global), grouped(plan().referenceBatch))}}});
     }
 
     std::vector<EvidenceRow> headRows() const

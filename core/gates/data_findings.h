@@ -16,6 +16,14 @@ struct DataReview {
     std::vector<std::vector<std::int64_t>> heads; // per epoch: first ids of rank 0 (original ids)
     std::vector<std::int64_t> expectedHead;       // what the second epoch should start with on rank 0
     StepAxis axis;
+
+    // Samples of one optimizer step over all ranks: as seen where the steps were recorded, else as configured.
+    std::int64_t globalBatch() const
+    {
+        const bool recorded =
+            !epochs.empty() && !epochs.front().stepped.ranks.empty() && epochs.front().fullStep > 0;
+        return recorded ? epochs.front().fullStep : axis.perStep() * facts->world;
+    }
 };
 
 // One line "1010 419 955" per list of ids.

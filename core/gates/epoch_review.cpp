@@ -44,6 +44,8 @@ void reviewSteps(const EpochOrder& order, const StepAxis& axis, std::int64_t fir
     }
     review.steps = *std::max_element(review.rankSteps.begin(), review.rankSteps.end());
     if (sameShape) {
+        if (review.steps > 1)
+            review.fullStep = axis.perStep() * std::int64_t(order.ranks.size());
         const auto count = std::int64_t(order.ranks.front().count);
         review.lastSamples.assign(order.ranks.size(), count == 0 ? 0 : (count - 1) % axis.perStep() + 1);
         return;
@@ -54,6 +56,9 @@ void reviewSteps(const EpochOrder& order, const StepAxis& axis, std::int64_t fir
         const std::vector<std::size_t> begins = positions;
         for (std::size_t r = 0; r < order.ranks.size(); ++r)
             review.lastSamples[r] = takeStep(order.ranks[r], axis, positions[r]);
+        if (s == 0 && review.steps > 1)
+            for (const std::int64_t samples : review.lastSamples)
+                review.fullStep += samples;
         const auto [fewest, most] = std::minmax_element(review.lastSamples.begin(), review.lastSamples.end());
         if (*fewest != *most && review.unequalStep.rank < 0) {
             const auto r = std::size_t(fewest - review.lastSamples.begin());

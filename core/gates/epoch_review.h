@@ -67,10 +67,11 @@ struct EpochReview {
     std::int64_t steps = 0;                // optimizer steps of the epoch
     std::vector<std::int64_t> rankSteps;   // per rank
     std::vector<std::int64_t> lastSamples; // per rank: samples in the last step
-    OrderPlace unequalStep;       // first step whose ranks have different numbers of samples; rank: fewest
-    int repeatsPreviousRanks = 0; // ranks whose order equals the epoch before
-    bool sequential = false;      // every rank's ids ascend
-    OrderComparison python;       // against the plan without faults
+    std::int64_t fullStep = 0; // samples of all ranks in the first step; 0 where the epoch has no second one
+    OrderPlace unequalStep;    // first step whose ranks have different numbers of samples; rank: fewest
+    int repeatsPreviousRanks = 0;     // ranks whose order equals the epoch before
+    bool sequential = false;          // every rank's ids ascend
+    OrderComparison python;           // against the plan without faults
     std::int64_t resumePosition = -1; // F7: from here on the first epoch's order; -1: no such place
     EpochOrder stepped;               // kept only where the source knows the step of each sample
 

@@ -74,7 +74,7 @@ private:
         return {};
     }
 
-    // Ends of epochs, and the base seeds that their loaders drew.
+    // Ends of epochs, the base seeds that their loaders drew, and whether the dataset has a length.
     Status readEvents()
     {
         Result<std::vector<EventRecord>> events = run_.events();
@@ -88,6 +88,9 @@ private:
                 continue;
             if (const auto it = detail->FindMember("epoch"); it != detail->MemberEnd() && it->value.IsInt64())
                 ended_.insert(it->value.GetInt64());
+            if (const auto it = detail->FindMember("has_length");
+                it != detail->MemberEnd() && it->value.IsBool())
+                hasLength_ = it->value.GetBool();
             const auto seed = detail->FindMember("base_seed");
             if (seed != detail->MemberEnd() && seed->value.IsUint64() && event.rank >= 0)
                 baseSeeds_.try_emplace(event.rank, seed->value.GetUint64());
@@ -161,7 +164,7 @@ private:
         facts.world = plan_.world;
         facts.sizeKnown = plan_.datasetSize >= 0;
         facts.datasetSize = facts.sizeKnown ? plan_.datasetSize : largest_ + 1;
-        facts.hasLength = plan_.fault("A2") == nullptr;
+        facts.hasLength = hasLength_;
         facts.draws = std::move(draws_);
         const auto owner = std::make_shared<Epochs>(std::move(epochs_));
         std::vector<EpochOrder> orders;
@@ -186,6 +189,7 @@ private:
     std::map<int, std::uint64_t> baseSeeds_;
     std::vector<StreamDraw> draws_;
     std::int64_t largest_ = -1;
+    bool hasLength_ = true;
 };
 
 } // namespace

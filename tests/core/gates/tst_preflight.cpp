@@ -1,0 +1,303 @@
+#include "core/gates/phase_state.h"
+#include "core/gates/preflight.h"
+
+#include <QTest>
+
+using namespace lockstep;
+
+namespace {
+
+RunConfig ddpConfig()
+{
+    RunConfig config;
+    config.mode = "ddp";
+    config.world = 4;
+    config.batch = 8;
+    return config;
+}
+
+PreflightInput cleanInput()
+{
+    PreflightInput input;
+    input.ddp = ddpConfig();
+    input.single = alignedSingle(input.ddp);
+    const char* report =
+        R"({"torch":"2.15.0","cpu_capability":"AVX2","threads":1,"deterministic":true,)"
+        R"("tf32_matmul":false,"tf32_cudnn":false,"dataset_size":1000,"host":"a","cores":8})";
+    input.singleEnvironment = *EnvironmentReport::fromJson(report);
+    input.ddpEnvironment = input.singleEnvironment;
+    input.machine.cores = 8;
+    input.machine.loopback = true;
+    return input;
+}
+
+GateCheck checkOf(const GateInfo& gate, const std::string& id)
+{
+    for (const GateCheck& check : gate.checks)
+        if (check.id == id)
+            return check;
+    return {};
+}
+
+} // namespace
+
+class TestPreflight : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void anAlignedPairPasses();
+    void oneChangedKeyFailsItsOwnCheck_data();
+    void oneChangedKeyFailsItsOwnCheck();
+    void namesTheClassicBatchTrap();
+    void accumulationMayReplaceRanks();
+    void explainsTheScalingRule();
+    void aRateScaledInCodeIsD1();
+    void environmentsAreHeldAgainstEachOther_data();
+    void environmentsAreHeldAgainstEachOther();
+    void anUnreportedTorchCannotBeJudged();
+    void listsDifferingKeysOnly();
+    void keepsBothConfigurations();
+    void phasesOpenOneAfterAnother();
+    void anOverrideOpensTheNextPhase();
+};
+
+void TestPreflight::anAlignedPairPasses()
+{
+    const GateInfo gate = judgePreflight(cleanInput());
+    for (const GateCheck& check : gate.checks)
+        QVERIFY2(check.verdict == "pass", (check.id + ": " + check.sentence).c_str());
+    QCOMPARE(gate.verdict, std::string("pass"));
+    QVERIFY(gate.checks.size() >= 20);
+}
+
+void TestPreflight::oneChangedKeyFailsItsOwnCheck_data()
+{
+    QTest::addColumn<QString>("id");
+    QTest::addColumn<QString>("cause");
+    QTest::addColumn<int>("change");
+    int change = 0;
+    const auto row = [&change](const char* id, const char* cause) {
+        QTest::newRow(id) << QString(id) << QString(cause) << change++;
+    };
+    row("preflight.dtype", "");
+    row("preflight.shuffle", "A10");
+    row("preflight.drop_last", "A6");
+    row("preflight.seed", "C7");
+    row("preflight.sampler_seed", "A10");
+    row("preflight.workload", "");
+    row("preflight.optimizer", "D7");
+    row("preflight.scheduler", "D2");
+    row("preflight.clipping", "");
+    row("preflight.sampler", "A10");
+    row("preflight.lr", "D1");
+}
+
+void TestPreflight::oneChangedKeyFailsItsOwnCheck()
+{
+    QFETCH(QString, id);
+    QFETCH(QString, cause);
+    QFETCH(int, change);
+    PreflightInput input = cleanInput();
+    RunConfig& s = input.single;
+    switch (change) {
+    case 0:
+        s.amp = "bf16";
+        break;
+    case 1:
+        s.shuffle = false;
+        break;
+    case 2:
+        s.dropLast = true;
+        break;
+    case 3:
+        s.seed = 7;
+        break;
+    case 4:
+        s.samplerSeed = 7;
+        break;
+    case 5:
+        s.workload = "char-gpt";
+        break;
+    case 6:
+        s.weightDecay = 0.1;
+        break;
+    case 7:
+        s.scheduler = "cosine";
+        break;
+    case 8:
+        s.clipNorm = 1;
+        break;
+    case 9:
+        s.alignWorld = 2, s.batch = 16;
+        break;
+    default:
+        s.lr = input.ddp.lr / 4;
+        break;
+    }
+    const GateInfo gate = judgePreflight(input);
+    QCOMPARE(gate.verdict, std::string("fail"));
+    for (const GateCheck& check : gate.checks) {
+        QVERIFY2((check.verdict == "fail") == (check.id == id.toStdString()), check.id.c_str());
+        if (check.verdict == "fail") {
+            QCOMPARE(QString::fromStdString(check.cause), cause);
+            QVERIFY(!check.fix.empty() && !check.sentence.empty());
+        }
+    }
+}
+
+void TestPreflight::namesTheClassicBatchTrap()
+{
+    PreflightInput input = cleanInput();
+    input.ddp.batch = 32;
+    input.single = RunConfig();
+    input.single.batch = 32;
+    const GateCheck check = checkOf(judgePreflight(input), "preflight.global_batch");
+    QCOMPARE(check.verdict, std::string("fail"));
+    QCOMPARE(check.cause, std::string("A9"));
+    QCOMPARE(check.value, std::string("128"));
+    QCOMPARE(check.limit, std::string("32"));
+    QVERIFY(check.sentence.find("the batch per rank was kept") != std::string::npos);
+    QVERIFY(check.fix.find("--batch 8") != std::string::npos);
+}
+
+void TestPreflight::accumulationMayReplaceRanks()
+{
+    PreflightInput input = cleanInput();
+    input.single.batch = 4;
+    input.single.accumulate = 2;
+    const GateInfo gate = judgePreflight(input);
+    QCOMPARE(checkOf(gate, "preflight.global_batch").verdict, std::string("pass"));
+    QCOMPARE(checkOf(gate, "preflight.accumulate").verdict, std::string("pass"));
+    input.single.accumulate = 4;
+    QCOMPARE(checkOf(judgePreflight(input), "preflight.accumulate").cause, std::string("A9"));
+}
+
+void TestPreflight::explainsTheScalingRule()
+{
+    PreflightInput input = cleanInput();
+    input.ddp.lr = 0.004;
+    input.single.lr = 0.001;
+    QVERIFY(checkOf(judgePreflight(input), "preflight.lr")
+                .sentence.find("although the global batch is the same") != std::string::npos);
+    input.ddp.batch = 32; // four times the global batch
+    QVERIFY(checkOf(judgePreflight(input), "preflight.lr").sentence.find("linear scaling rule") !=
+            std::string::npos);
+}
+
+void TestPreflight::aRateScaledInCodeIsD1()
+{
+    PreflightInput input = cleanInput();
+    input.singleRate = 0.001;
+    input.ddpRate = 0.001;
+    QCOMPARE(checkOf(judgePreflight(input), "preflight.lr_used").verdict, std::string("pass"));
+    input.ddpRate = 0.004;
+    const GateCheck check = checkOf(judgePreflight(input), "preflight.lr_used");
+    QCOMPARE(check.cause, std::string("D1"));
+    QCOMPARE(check.step, std::int64_t(1));
+    QVERIFY(check.sentence.find("the number of ranks") != std::string::npos);
+}
+
+void TestPreflight::environmentsAreHeldAgainstEachOther_data()
+{
+    QTest::addColumn<QByteArray>("ddp");
+    QTest::addColumn<QString>("id");
+    QTest::addColumn<QString>("cause");
+    const char* base = R"({"torch":"%1","cpu_capability":"%2","threads":%3,"deterministic":%4,)"
+                       R"("tf32_matmul":%5,"tf32_cudnn":%6,"dataset_size":%7})";
+    const auto row = [base](const char* id, const char* cause, const QStringList& v) {
+        QTest::newRow(id) << QString(base).arg(v[0], v[1], v[2], v[3], v[4], v[5], v[6]).toUtf8()
+                          << QString(id) << QString(cause);
+    };
+    row("preflight.torch", "", {"2.14.1", "AVX2", "1", "true", "false", "false", "1000"});
+    row("preflight.cpu_capability", "", {"2.15.0", "AVX512", "1", "true", "false", "false", "1000"});
+    row("preflight.threads", "", {"2.15.0", "AVX2", "2", "true", "false", "false", "1000"});
+    row("preflight.deterministic", "E4", {"2.15.0", "AVX2", "1", "false", "false", "false", "1000"});
+    row("preflight.tf32_matmul", "E1", {"2.15.0", "AVX2", "1", "true", "true", "false", "1000"});
+    row("preflight.tf32_cudnn", "E1", {"2.15.0", "AVX2", "1", "true", "false", "true", "1000"});
+    row("preflight.dataset_size", "", {"2.15.0", "AVX2", "1", "true", "false", "false", "999"});
+}
+
+void TestPreflight::environmentsAreHeldAgainstEachOther()
+{
+    QFETCH(QByteArray, ddp);
+    QFETCH(QString, id);
+    QFETCH(QString, cause);
+    PreflightInput input = cleanInput();
+    input.ddpEnvironment = *EnvironmentReport::fromJson(ddp.toStdString());
+    const GateInfo gate = judgePreflight(input);
+    for (const GateCheck& check : gate.checks)
+        QVERIFY2((check.verdict == "fail") == (check.id == id.toStdString()), check.id.c_str());
+    QCOMPARE(QString::fromStdString(checkOf(gate, id.toStdString()).cause), cause);
+}
+
+void TestPreflight::anUnreportedTorchCannotBeJudged()
+{
+    PreflightInput input = cleanInput();
+    input.singleEnvironment = input.ddpEnvironment = *EnvironmentReport::fromJson("{}");
+    QCOMPARE(judgePreflight(input).verdict, std::string("cannot_judge"));
+    QVERIFY(!EnvironmentReport::fromJson("[1]").ok());
+    QVERIFY(!EnvironmentReport::fromJson("{").ok());
+}
+
+void TestPreflight::listsDifferingKeysOnly()
+{
+    RunConfig ddp = ddpConfig();
+    RunConfig single = alignedSingle(ddp);
+    ddp.lr = 0.5;
+    ddp.threads = 2;
+    std::map<std::string, std::string> effects;
+    for (const ConfigDiffRow& row : differingKeys(single, ddp))
+        effects[row.key] = row.effect;
+    const std::map<std::string, std::string> expected = {{"mode", "declared"},
+                                                         {"world", "declared"},
+                                                         {"align_world", "declared"},
+                                                         {"lr", "changes the maths"},
+                                                         {"threads", "no effect"}};
+    QCOMPARE(effects, expected);
+}
+
+void TestPreflight::keepsBothConfigurations()
+{
+    PreflightInput input = cleanInput();
+    input.ddpName = "ddp-w4-01";
+    const GateInfo gate = judgePreflight(input);
+    const Result<JudgedConfigs> configs = judgedConfigs(gate.configJson);
+    QVERIFY(configs.ok());
+    QCOMPARE(configs->ddp, input.ddp);
+    QCOMPARE(configs->single, input.single);
+    QCOMPARE(configs->ddpName, std::string("ddp-w4-01"));
+    QVERIFY(!judgedConfigs("{}").ok());
+    QVERIFY(!judgedConfigs("").ok());
+}
+
+void TestPreflight::phasesOpenOneAfterAnother()
+{
+    QVERIFY(requireOpen("preflight", {}).ok());
+    const Status closed = requireOpen("data", {});
+    QVERIFY(!closed.ok());
+    QVERIFY(closed.error().why.find("preflight") != std::string::npos);
+    QVERIFY(requireOpen("nonsense", {}).error().kind == ErrorKind::Usage);
+    GateInfo preflight;
+    preflight.phase = "preflight";
+    preflight.verdict = "pass";
+    QVERIFY(requireOpen("data", {preflight}).ok());
+    QVERIFY(!requireOpen("gradients", {preflight}).ok());
+    preflight.verdict = "fail";
+    QVERIFY(!requireOpen("data", {preflight}).ok());
+}
+
+void TestPreflight::anOverrideOpensTheNextPhase()
+{
+    GateInfo preflight;
+    preflight.phase = "preflight";
+    preflight.verdict = "fail";
+    preflight.overrideReason = "known";
+    const std::vector<PhaseState> states = phaseStates({preflight});
+    QVERIFY(states[0].passed && states[0].overridden);
+    QVERIFY(states[1].open);
+    QCOMPARE(states[2].blockedBy, std::string("data"));
+}
+
+QTEST_GUILESS_MAIN(TestPreflight)
+#include "tst_preflight.moc"
