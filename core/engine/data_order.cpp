@@ -79,7 +79,7 @@ std::vector<MicroBatch> DataOrder::nextStep(const Draw& draw)
         open_ = false;
     }
     if (!open_) {
-        draw(); // base_seed
+        baseSeed_ = draw();
         openEpoch(spec_.pythonShuffle && spec_.sampler.shuffle ? draw() : 0);
     }
     std::vector<MicroBatch> step;

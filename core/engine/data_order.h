@@ -57,6 +57,8 @@ public:
     // the seed of RandomSampler in that epoch (ignored otherwise).
     void seek(DataPosition position, std::uint64_t orderSeed);
     std::uint64_t orderSeed() const { return orderSeed_; }
+    // Drawn when the epoch was opened: what the loader's workers would be seeded from. 0 after seek().
+    std::uint64_t baseSeed() const { return baseSeed_; }
 
 private:
     void openEpoch(std::uint64_t orderSeed);
@@ -69,6 +71,7 @@ private:
     std::vector<std::vector<std::int64_t>> batches_;
     std::size_t next_ = 0;
     std::uint64_t orderSeed_ = 0;
+    std::uint64_t baseSeed_ = 0;
     bool open_ = false;
 };
 

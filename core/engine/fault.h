@@ -33,6 +33,16 @@ public:
     // Data. `spec` is about to order one epoch; `ids` are what one rank was dealt.
     virtual void order(const FaultMoment&, DataOrderSpec& /*spec*/) {}
     virtual void dealtIds(const FaultMoment&, std::vector<std::int64_t>& /*ids*/) {}
+    // Which sample `id` brings on this rank.
+    virtual std::int64_t content(const FaultMoment&, std::int64_t id, std::int64_t /*datasetSize*/)
+    {
+        return id;
+    }
+    // False: the dataset claims to be a stream.
+    virtual bool hasLength() { return true; }
+    // What the loader drew for its workers; the seed of the rank's own generator.
+    virtual std::uint64_t baseSeed(const FaultMoment&, std::uint64_t seed) { return seed; }
+    virtual std::uint64_t streamSeed(const FaultMoment&, std::uint64_t seed) { return seed; }
     // Construction.
     virtual std::uint64_t modelSeed(const FaultMoment&, std::uint64_t seed) { return seed; }
     virtual bool broadcastInitialState() { return true; }
