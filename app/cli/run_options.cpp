@@ -32,6 +32,7 @@ void RunConfigOptions::addTo(CLI::App& command)
     number("--epochs", c.epochs, "epochs, where --steps is absent");
     number("--align-world", c.alignWorld, "single: train on the global batches of a DDP run of this world",
            "W");
+    number("--join-from", c.joinFrom, "aligned: the rank whose micro-batches come first (another order of sums)", "R");
     word("--order", c.order, "order of the samples (default aligned)", "aligned|python");
     flag("--no-shuffle", noShuffle_, "samples in their own order");
     flag("--drop-last", c.dropLast, "the sampler drops the tail that does not divide");
