@@ -1,6 +1,5 @@
 // ckpt: everything about checkpoint files. Here: ls, what a file or folder holds.
 #include "app/cli/ckpt_commands.h"
-#include "app/cli/table.h"
 #include "core/ckpt/integrity.h"
 #include "core/ckpt/manifest.h"
 #include "core/ckpt/open.h"
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <unordered_map>
@@ -26,7 +26,12 @@ struct LsCommand {
 
 std::string shapeText(const Checkpoint& c, const TensorInfo& t)
 {
-    return t.shapeKnown ? fmt::format("[{}]", fmt::join(c.shape(t), ", ")) : "ragged";
+    if (!t.shapeKnown)
+        return "ragged";
+    std::string text = "[";
+    for (const std::int64_t n : c.shape(t))
+        text += (text.size() > 1 ? ", " : "") + std::to_string(n);
+    return text + "]";
 }
 
 std::string numberText(const ExactNumber& number)
@@ -41,8 +46,7 @@ std::string numberText(const ExactNumber& number)
 }
 
 // What is worth a word beside the numbers: other layouts, shared memory, views, placement.
-std::string noteText(const Checkpoint& c, const TensorInfo& t,
-                     std::unordered_map<std::uint32_t, std::string>& firstOf, const std::string& name)
+std::string noteText(const Checkpoint& c, const TensorInfo& t, const std::string& sharesWith)
 {
     std::vector<std::string> notes;
     if (t.layout != Layout::Strided)
@@ -55,8 +59,8 @@ std::string noteText(const Checkpoint& c, const TensorInfo& t,
         notes.emplace_back("no bytes");
     if (t.storage != kNone) {
         const StorageInfo& s = c.storages[t.storage];
-        if (const auto [it, fresh] = firstOf.try_emplace(t.storage, name); !fresh)
-            notes.push_back("shares memory with " + it->second);
+        if (!sharesWith.empty())
+            notes.push_back("shares memory with " + sharesWith);
         const auto n = c.elements(t);
         if (n && s.bytes > 0 && static_cast<std::uint64_t>(*n) < s.bytes / itemSize(t.dtype))
             notes.push_back(
@@ -68,27 +72,10 @@ std::string noteText(const Checkpoint& c, const TensorInfo& t,
     }
     if (t.pieceCount > 1)
         notes.push_back(fmt::format("{} parts", t.pieceCount));
-    return fmt::format("{}", fmt::join(notes, "; "));
-}
-
-void addStatistics(const Checkpoint& c, const TensorInfo& t, std::vector<std::string>& cells)
-{
-    ElementStats stats;
-    auto bytes = TensorBytes::open(c, t);
-    const auto n = c.elements(t);
-    const bool countable = n && (t.storage == kNone || static_cast<std::uint64_t>(*n) <=
-                                                           64 * (c.storages[t.storage].bytes + 65536));
-    if (!bytes || !countable || !hasStatistics(t.dtype)) {
-        cells.insert(cells.end(), 5, "-");
-        return;
-    }
-    bytes->forEachBlock([&](std::span<const std::byte> block) {
-        accumulate(t.dtype, block, stats);
-        return true;
-    });
-    for (std::string cell : {std::to_string(stats.nan), std::to_string(stats.inf), numberText(stats.min),
-                             numberText(stats.max), fmt::format("{:.6g}", stats.l2())})
-        cells.push_back(std::move(cell));
+    std::string text;
+    for (const std::string& note : notes)
+        text += (text.empty() ? "" : "; ") + note;
+    return text;
 }
 
 void printHead(const Checkpoint& c, std::size_t tensors, std::uint64_t elements)
@@ -116,34 +103,119 @@ void printProblems(const Checkpoint& c)
         warn(fmt::format("{} further problems; see --json", c.problems.size() - kShown));
 }
 
+// A table of up to a million rows: the text of all cells lies in one string. A cell wider than kWidest sticks out.
+class LongTable
+{
+public:
+    LongTable(std::vector<std::string_view> head, std::size_t leftColumns)
+        : columns_(head.size()), left_(leftColumns), widths_(head.size(), 0)
+    {
+        for (const std::string_view cell : head)
+            add(cell);
+    }
+
+    void add(std::string_view cell)
+    {
+        constexpr std::size_t kWidest = 60;
+        std::size_t& width = widths_[ends_.size() % columns_];
+        width = std::max(width, std::min(cell.size(), kWidest));
+        text_ += cell;
+        ends_.push_back(text_.size());
+    }
+
+    void print() const
+    {
+        std::string out;
+        std::size_t start = 0;
+        for (std::size_t i = 0; i < ends_.size(); ++i) {
+            const std::size_t column = i % columns_;
+            const std::string_view cell = std::string_view(text_).substr(start, ends_[i] - start);
+            const std::size_t padding = widths_[column] > cell.size() ? widths_[column] - cell.size() : 0;
+            start = ends_[i];
+            const bool last = column + 1 == columns_;
+            const bool right = column >= left_ && !last;
+            out.append(column > 0 && !(last && cell.empty()) ? 2 : 0, ' ');
+            out.append(right ? padding : 0, ' ');
+            out += cell;
+            out.append(right || last ? 0 : padding, ' ');
+            if (last)
+                out += '\n';
+            if (out.size() > (1u << 16)) {
+                std::fwrite(out.data(), 1, out.size(), stdout);
+                out.clear();
+            }
+        }
+        std::fwrite(out.data(), 1, out.size(), stdout);
+    }
+
+private:
+    std::size_t columns_;
+    std::size_t left_;
+    std::vector<std::size_t> widths_;
+    std::vector<std::size_t> ends_;
+    std::string text_;
+};
+
+void addStatistics(const Checkpoint& c, const TensorInfo& t, LongTable& table)
+{
+    ElementStats stats;
+    auto bytes = TensorBytes::open(c, t);
+    const auto n = c.elements(t);
+    const bool countable = n && (t.storage == kNone || static_cast<std::uint64_t>(*n) <=
+                                                           64 * (c.storages[t.storage].bytes + 65536));
+    if (!bytes || !countable || !hasStatistics(t.dtype)) {
+        for (int i = 0; i < 5; ++i)
+            table.add("-");
+        return;
+    }
+    bytes->forEachBlock([&](std::span<const std::byte> block) {
+        accumulate(t.dtype, block, stats);
+        return true;
+    });
+    for (const std::string& cell :
+         {std::to_string(stats.nan), std::to_string(stats.inf), numberText(stats.min), numberText(stats.max),
+          fmt::format("{:.6g}", stats.l2())})
+        table.add(cell);
+}
+
 void printTree(const Checkpoint& c, bool statistics)
 {
-    std::vector<Column> columns = {{"key"}, {"dtype"}, {"shape"}, {"elements", Align::Right}};
+    std::vector<std::string_view> head = {"key", "dtype", "shape", "elements"};
     if (statistics)
-        for (const char* title : {"NaN", "Inf", "min", "max", "norm"})
-            columns.push_back({title, Align::Right});
-    columns.push_back({""});
-    Table table(std::move(columns));
-    std::unordered_map<std::uint32_t, std::string> firstOf;
+        head.insert(head.end(), {"NaN", "Inf", "min", "max", "norm"});
+    head.emplace_back();
+    LongTable table(head, 3);
+    std::unordered_map<std::uint32_t, std::string> shared; // storages of several tensors: name of the first
+    std::vector<std::uint8_t> uses(c.storages.size(), 0);
+    for (const TensorInfo& t : c.tensors)
+        if (t.storage != kNone && uses[t.storage] < 2)
+            ++uses[t.storage];
     std::uint64_t total = 0;
-    const std::vector<TensorLeaf> tensors = listTensors(c);
-    for (const TensorLeaf& leaf : tensors) {
-        const TensorInfo& t = *leaf.tensor;
+    std::size_t count = 0;
+    walkLeaves(c, [&](const Leaf& leaf) {
+        if (leaf.cycle || !leaf.value.is(ValueKind::Tensor))
+            return;
+        const TensorInfo& t = leaf.value.tensor();
         const auto n = t.shapeKnown ? c.elements(t) : std::nullopt;
         total += static_cast<std::uint64_t>(n.value_or(0));
-        std::vector<std::string> cells = {leaf.name.empty() ? "(the file)" : leaf.name,
-                                          std::string(dtypeInfo(t.dtype).name), shapeText(c, t),
-                                          std::to_string(n.value_or(0))};
-        if (!n)
-            cells.back() = "-";
+        ++count;
+        const std::string name = leaf.path.empty() ? "(the file)" : displayName(leaf.path);
+        table.add(name);
+        table.add(dtypeInfo(t.dtype).name);
+        table.add(shapeText(c, t));
+        const std::int64_t elements = n.value_or(-1);
+        table.add(elements < 0 ? "-" : std::to_string(elements));
         if (statistics)
-            addStatistics(c, t, cells);
-        cells.push_back(noteText(c, t, firstOf, leaf.name));
-        table.row(std::move(cells));
-    }
-    printHead(c, tensors.size(), total);
-    if (!tensors.empty())
-        fmt::print("{}", table.text());
+            addStatistics(c, t, table);
+        std::string sharesWith;
+        if (t.storage != kNone && uses[t.storage] > 1)
+            if (const auto [first, fresh] = shared.try_emplace(t.storage, name); !fresh)
+                sharesWith = first->second;
+        table.add(noteText(c, t, sharesWith));
+    });
+    printHead(c, count, total);
+    if (count > 0)
+        table.print();
 }
 
 int list(const LsCommand& command, bool json)

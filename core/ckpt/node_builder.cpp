@@ -4,13 +4,27 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_map>
+#include <optional>
+#include <vector>
 
 namespace lockstep {
 
 void NodeBuilder::allow(std::uint64_t bytes)
 {
     budget_ += 8 * std::min<std::uint64_t>(bytes, 1ULL << 40);
+}
+
+void NodeBuilder::expect(std::uint64_t bytes, std::size_t tensors)
+{
+    const std::uint64_t nodes = std::min<std::uint64_t>(bytes / 12 + 256, budget_ / (2 * sizeof(Node)));
+    const std::uint64_t children = std::min<std::uint64_t>(bytes / 7 + 256, budget_ / (4 * sizeof(NodeId)));
+    const std::uint64_t count = std::min<std::uint64_t>(tensors, bytes / 32);
+    c.nodes.reserve(c.nodes.size() + static_cast<std::size_t>(nodes));
+    c.pool.reserve(c.pool.size() + static_cast<std::size_t>(children));
+    c.tensors.reserve(c.tensors.size() + static_cast<std::size_t>(count));
+    c.storages.reserve(c.storages.size() + static_cast<std::size_t>(count));
+    c.storageUses.reserve(c.storageUses.size() + static_cast<std::size_t>(count));
+    c.dims.reserve(c.dims.size() + static_cast<std::size_t>(4 * count));
 }
 
 void NodeBuilder::charge(std::uint64_t bytes)
@@ -217,9 +231,52 @@ std::uint32_t NodeBuilder::addDims(std::span<const std::int64_t> values)
     return first;
 }
 
+namespace {
+
+// Places of the keys of one dict by hash. A run of more than kTries equal slots, which only a file made for it has, ends the search:
+// such keys count as different.
+class KeyTable
+{
+public:
+    explicit KeyTable(std::size_t keys)
+    {
+        std::size_t size = 64;
+        while (size < 2 * keys)
+            size *= 2;
+        slots_.resize(size);
+    }
+
+    // Place of the equal key, or kNone after the key was entered at `place`.
+    template<typename Equal>
+    std::uint32_t findOrAdd(std::uint64_t hash, std::uint32_t place, Equal&& equal)
+    {
+        constexpr int kTries = 64;
+        const auto tag = static_cast<std::uint32_t>(hash >> 32);
+        std::size_t at = hash & (slots_.size() - 1);
+        for (int i = 0; i < kTries; ++i, at = (at + 1) & (slots_.size() - 1)) {
+            Slot& slot = slots_[at];
+            if (slot.place == kNone) {
+                slot = {tag, place};
+                return kNone;
+            }
+            if (slot.tag == tag && equal(slot.place))
+                return slot.place;
+        }
+        return kNone;
+    }
+
+private:
+    struct Slot {
+        std::uint32_t tag = 0;
+        std::uint32_t place = kNone;
+    };
+    std::vector<Slot> slots_;
+};
+
+} // namespace
+
 void NodeBuilder::mergeKeys(NodeId first)
 {
-    std::unordered_multimap<std::uint64_t, std::uint32_t> seen; // hash of the key -> place
     for (NodeId id = first; id < c.nodes.size(); ++id) {
         Node& n = c.nodes[id];
         const bool isDict = n.kind == ValueKind::Dict;
@@ -232,33 +289,24 @@ void NodeBuilder::mergeKeys(NodeId first)
         std::uint32_t kept = 0;
         const auto same = [&](std::uint32_t place, NodeId key) { return equalKeys(c, children[place], key); };
         // Small dicts, nearly all of them, need no table.
-        const bool small = n.count <= 16 * step;
-        if (!small) {
-            seen.clear();
-            seen.reserve(n.count / step);
-        }
+        std::optional<KeyTable> table;
+        if (n.count > 16 * step)
+            table.emplace(n.count / step);
         for (std::uint32_t i = 0; i + step <= n.count; i += step) {
+            const NodeId key = children[i];
             std::uint32_t found = kNone;
-            if (small) {
-                for (std::uint32_t k = 0; k < kept && found == kNone; k += step)
-                    if (same(k, children[i]))
-                        found = k;
-            } else {
-                const std::uint64_t hash = hashKey(c, children[i]);
-                const auto [from, to] = seen.equal_range(hash);
-                int tries = 0;
-                for (auto it = from; it != to && found == kNone && tries < 64; ++it, ++tries)
-                    if (same(it->second, children[i]))
-                        found = it->second;
-                if (found == kNone && tries < 64)
-                    seen.emplace(hash, kept);
-            }
+            if (table)
+                found = table->findOrAdd(hashKey(c, key), kept,
+                                         [&](std::uint32_t place) { return same(place, key); });
+            for (std::uint32_t k = 0; !table && k < kept && found == kNone; k += step)
+                if (same(k, key))
+                    found = k;
             if (found != kNone) {
                 if (isDict)
                     children[found + 1] = children[i + 1];
                 continue;
             }
-            children[kept] = children[i];
+            children[kept] = key;
             if (isDict)
                 children[kept + 1] = children[i + 1];
             kept += step;

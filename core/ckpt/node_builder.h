@@ -18,6 +18,9 @@ public:
 
     // Raises the budget by what `bytes` bytes of input may justify.
     void allow(std::uint64_t bytes);
+    // Room for a pickle of `bytes` bytes with about `tensors` tensors, so that nothing has to move while it grows. Memory that is
+    // not used is never touched.
+    void expect(std::uint64_t bytes, std::size_t tensors);
     // Takes memory that is not a node from the budget.
     void charge(std::uint64_t bytes);
     // False once more was built than the input justifies; the reader stops then.

@@ -20,7 +20,8 @@ public:
           archive_(archive),
           file_(file),
           data_(std::move(folder) + "data/"),
-          bigEndian_(bigEndian)
+          bigEndian_(bigEndian),
+          byRecord_(session.c.archives[archive]->records().size(), kNone)
     {
     }
 
@@ -45,13 +46,10 @@ public:
                                {},
                                true};
         const std::string_view key = v.item(2).text();
-        const auto [known, fresh] =
-            storages_.try_emplace(key, static_cast<std::uint32_t>(c_.storages.size()));
-        if (fresh)
-            addStorage(v, key, type, elements);
-        check(c_.storages[known->second], static_cast<std::uint64_t>(bytes));
+        const std::uint32_t storage = storageOf(v, key, type, elements);
+        check(c_.storages[storage], static_cast<std::uint64_t>(bytes));
         s_.builder.charge(sizeof(Checkpoint::StorageUse));
-        c_.storageUses.push_back({known->second, type, elements});
+        c_.storageUses.push_back({storage, type, elements});
         return s_.builder.reference(ValueKind::Storage,
                                     static_cast<std::uint32_t>(c_.storageUses.size() - 1));
     }
@@ -59,9 +57,21 @@ public:
 private:
     static bool isText(Value v) { return v.is(ValueKind::Str) || v.is(ValueKind::Bytes); }
 
-    void addStorage(Value v, std::string_view key, std::optional<DType> type, std::int64_t elements)
+    // Storages are counted by record; keys without one, which is damage, by name.
+    std::uint32_t storageOf(Value v, std::string_view key, std::optional<DType> type, std::int64_t elements)
     {
         const ZipArchive& zip = *c_.archives[archive_];
+        const auto& records = zip.records();
+        name_.assign(data_).append(key);
+        // Records usually lie in the order of their use.
+        const std::optional<std::uint32_t> record =
+            next_ < records.size() && records[next_].name == name_ ? std::optional(next_) : zip.find(name_);
+        if (record)
+            next_ = *record + 1;
+        std::uint32_t& known = record ? byRecord_[*record] : missing_.try_emplace(key, kNone).first->second;
+        if (known != kNone)
+            return known;
+        known = static_cast<std::uint32_t>(c_.storages.size());
         StorageInfo info;
         info.key = key;
         info.device = v.item(3).text();
@@ -71,16 +81,16 @@ private:
         info.file = file_;
         info.archive = archive_;
         info.elements = elements;
-        name_.assign(data_).append(key);
-        if (const auto record = zip.find(name_)) {
+        if (record) {
             info.record = *record;
-            info.bytes = zip.records()[*record].size;
+            info.bytes = records[*record].size;
         } else if (!info.meta) {
             report(CkptFault::RecordMissing, zip.directory(),
                    "the pickle names a storage that the archive does not hold");
         }
         s_.builder.charge(sizeof info + 64);
         c_.storages.push_back(info);
+        return known;
     }
 
     void check(const StorageInfo& info, std::uint64_t bytes)
@@ -107,7 +117,9 @@ private:
     std::string data_; // "archive/data/"
     std::string name_;
     bool bigEndian_;
-    std::unordered_map<std::string_view, std::uint32_t> storages_;
+    std::vector<std::uint32_t> byRecord_; // storage of a record, or kNone
+    std::unordered_map<std::string_view, std::uint32_t> missing_;
+    std::uint32_t next_ = 0; // record behind the one found last
 };
 
 // The contents of a small record, inflated if necessary. Inflated bytes stay with the checkpoint.
@@ -269,6 +281,8 @@ CkptResult<NodeId> readTorchZip(PickleSession& session, std::uint32_t file, std:
     session.builder.allow(record.stored()
                               ? record.size
                               : std::min<std::uint64_t>(record.size, (2u << 20) + 16 * record.compressed));
+    if (bytes->size() > 65536)
+        session.builder.expect(bytes->size(), zip.records().size());
     ZipLoader loader(session, static_cast<std::uint32_t>(c.archives.size() - 1), file, top.name, bigEndian);
     PickleMachine machine(session, std::move(input), &loader);
     return machine.run();

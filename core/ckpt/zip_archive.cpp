@@ -23,12 +23,20 @@ constexpr std::uint32_t kNo32 = 0xffffffff;
 constexpr std::uint16_t kDescriptorFlag = 1u << 3;
 constexpr std::uint16_t kEncryptedFlags = 1u | 1u << 6 | 1u << 13;
 
-std::size_t hashName(std::string_view name)
+std::uint64_t hashName(std::string_view name)
 {
-    std::uint64_t h = 1469598103934665603ULL; // FNV-1a
-    for (const char c : name)
-        h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-    return static_cast<std::size_t>(h ^ (h >> 29));
+    std::uint64_t h = 0x9e3779b97f4a7c15ULL ^ name.size();
+    while (name.size() >= 8) {
+        std::uint64_t word;
+        std::memcpy(&word, name.data(), 8);
+        h = (h ^ word) * 0xff51afd7ed558ccdULL;
+        h ^= h >> 32;
+        name.remove_prefix(8);
+    }
+    std::uint64_t word = 0;
+    std::memcpy(&word, name.data(), name.size());
+    h = (h ^ word) * 0xff51afd7ed558ccdULL;
+    return h ^ h >> 29;
 }
 
 // Whether a name can stay inside a folder and be shown in one line of its own.
@@ -228,22 +236,20 @@ void ZipArchive::index(std::vector<CkptProblem>& problems)
     std::size_t capacity = 16;
     while (capacity < records_.size() * 2)
         capacity *= 2;
-    table_.assign(capacity, 0); // index + 1
+    table_.assign(capacity, {});
     for (std::uint32_t i = 0; i < records_.size(); ++i) {
-        std::size_t slot = hashName(records_[i].name) & (capacity - 1);
-        bool twice = false;
-        while (table_[slot] != 0) {
-            if (records_[table_[slot] - 1].name == records_[i].name) {
-                problems.push_back(problem(CkptFault::ZipName, records_[i].entry,
-                                           "two records have this name; readers disagree on which one counts",
-                                           records_[i].name));
-                twice = true;
-                break;
-            }
+        const std::uint64_t hash = hashName(records_[i].name);
+        const auto tag = static_cast<std::uint32_t>(hash >> 32);
+        std::size_t slot = hash & (capacity - 1);
+        while (table_[slot].record != 0 &&
+               (table_[slot].tag != tag || records_[table_[slot].record - 1].name != records_[i].name))
             slot = (slot + 1) & (capacity - 1);
-        }
-        if (!twice)
-            table_[slot] = i + 1;
+        if (table_[slot].record == 0)
+            table_[slot] = {tag, i + 1};
+        else
+            problems.push_back(problem(CkptFault::ZipName, records_[i].entry,
+                                       "two records have this name; readers disagree on which one counts",
+                                       records_[i].name));
     }
     // Each record ends before the next one starts. The local extra field is left out here: it is checked with the header.
     std::vector<std::uint32_t> order(records_.size());
@@ -266,10 +272,12 @@ void ZipArchive::index(std::vector<CkptProblem>& problems)
 
 std::optional<std::uint32_t> ZipArchive::find(std::string_view name) const
 {
-    std::size_t slot = hashName(name) & (table_.size() - 1);
-    for (; table_[slot] != 0; slot = (slot + 1) & (table_.size() - 1))
-        if (records_[table_[slot] - 1].name == name)
-            return table_[slot] - 1;
+    const std::uint64_t hash = hashName(name);
+    const auto tag = static_cast<std::uint32_t>(hash >> 32);
+    std::size_t slot = hash & (table_.size() - 1);
+    for (; table_[slot].record != 0; slot = (slot + 1) & (table_.size() - 1))
+        if (table_[slot].tag == tag && records_[table_[slot].record - 1].name == name)
+            return table_[slot].record - 1;
     return std::nullopt;
 }
 

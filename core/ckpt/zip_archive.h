@@ -80,7 +80,12 @@ private:
     std::uint64_t directorySize_ = 0;
     std::uint64_t entries_ = 0;
     std::vector<ZipRecord> records_;
-    std::vector<std::uint32_t> table_; // open addressing over names
+    // Open addressing over names. A slot keeps part of the hash, so that a name is compared only where it matches.
+    struct Slot {
+        std::uint32_t tag = 0;
+        std::uint32_t record = 0; // index + 1; 0: free
+    };
+    std::vector<Slot> table_;
 };
 
 // Largest size that is sane for a deflated record to inflate to, when all of them together come from a file of `fileSize`
