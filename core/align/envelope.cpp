@@ -196,7 +196,8 @@ Result<Envelope> measureEnvelope(const std::vector<RunReader*>& repeats)
 {
     if (repeats.size() < kMinRepeats)
         return Error{ErrorKind::Input, "Cannot measure an envelope",
-                     "it takes " + std::to_string(kMinRepeats) + " repeats or more, there are " + std::to_string(repeats.size()),
+                     "it takes " + std::to_string(kMinRepeats) + " repeats or more, there are " +
+                         std::to_string(repeats.size()),
                      "Repeat the single run; 8 repeats make a narrow envelope"};
     std::vector<RunView> views;
     std::int64_t from = 0;

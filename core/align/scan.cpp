@@ -113,19 +113,43 @@ Pruned prune(const std::vector<ChunkSummary>& a, const std::vector<ChunkSummary>
     return pruned;
 }
 
-// Length of the equal run at the front of two tracks that share their steps; only where equal bits are equal
-// values.
-std::size_t equalPrefix(const Track& a, const Track& b, const Judge& judge)
+// Points at the front of two tracks that are all within the tolerance: the loop nearly all points of long runs go through,
+// so it knows its mode at compile time.
+template<CompareMode mode>
+std::size_t prefixWithin(const Track& a, const Track& b, const Judge& judge)
 {
-    if (judge.tolerance.mode != CompareMode::Exact || a.steps != b.steps)
+    const std::size_t size = a.bits.size();
+    std::size_t i = 0;
+    while (i < size && within(mode, judge.tolerance.limit, a.bits[i], b.bits[i], judge.type))
+        ++i;
+    return i;
+}
+
+std::size_t goodPrefix(const Track& a, const Track& b, const Judge& judge)
+{
+    // With distances every unequal point has to be measured, and the envelope's limit changes with the step.
+    const bool exact = judge.tolerance.mode == CompareMode::Exact || judge.type != ValueType::F64;
+    if (a.steps != b.steps || (judge.distances && !exact))
         return 0;
-    return std::size_t(std::mismatch(a.bits.begin(), a.bits.end(), b.bits.begin()).first - a.bits.begin());
+    if (exact)
+        return std::size_t(std::mismatch(a.bits.begin(), a.bits.end(), b.bits.begin()).first -
+                           a.bits.begin());
+    switch (judge.tolerance.mode) {
+    case CompareMode::Ulp:
+        return prefixWithin<CompareMode::Ulp>(a, b, judge);
+    case CompareMode::Absolute:
+        return prefixWithin<CompareMode::Absolute>(a, b, judge);
+    case CompareMode::Relative:
+        return prefixWithin<CompareMode::Relative>(a, b, judge);
+    default:
+        return 0;
+    }
 }
 
 // False once the answer is known.
 bool compareTracks(const Track& a, const Track& b, const Judge& judge, Collector& collector)
 {
-    std::size_t i = equalPrefix(a, b, judge);
+    std::size_t i = goodPrefix(a, b, judge);
     std::size_t j = i;
     collector.scan.points += std::int64_t(i);
     while (i < a.steps.size() || j < b.steps.size()) {

@@ -1,27 +1,12 @@
 #include "core/align/tolerance.h"
 
-#include "core/base/records.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <utility>
 
 namespace lockstep {
-
-namespace {
-
-// Maps doubles to integers so that neighbours are 1 apart and both zeros meet at 0.
-std::int64_t ordered(double value)
-{
-    const auto bits = std::int64_t(bitsOf(value));
-    return bits < 0 ? std::numeric_limits<std::int64_t>::min() - bits : bits;
-}
-
-} // namespace
 
 Result<Tolerance> parseTolerance(const std::string& text)
 {
@@ -64,33 +49,6 @@ std::string toleranceName(const Tolerance& tolerance)
         return "envelope";
     }
     return "auto";
-}
-
-std::uint64_t ulpDistance(double a, double b)
-{
-    if (std::isnan(a) || std::isnan(b))
-        return std::numeric_limits<std::uint64_t>::max();
-    const std::int64_t x = ordered(a);
-    const std::int64_t y = ordered(b);
-    return x > y ? std::uint64_t(x) - std::uint64_t(y) : std::uint64_t(y) - std::uint64_t(x);
-}
-
-bool within(CompareMode mode, double limit, std::uint64_t a, std::uint64_t b, ValueType type)
-{
-    if (mode == CompareMode::Exact || type != ValueType::F64)
-        return a == b;
-    const double x = doubleOf(a);
-    const double y = doubleOf(b);
-    if (!std::isfinite(x) || !std::isfinite(y))
-        return x == y; // false for NaN
-    switch (mode) {
-    case CompareMode::Ulp:
-        return double(ulpDistance(x, y)) <= limit;
-    case CompareMode::Relative:
-        return std::fabs(x - y) <= limit * std::max(std::fabs(x), std::fabs(y));
-    default:
-        return std::fabs(x - y) <= limit;
-    }
 }
 
 } // namespace lockstep

@@ -132,6 +132,7 @@ struct RunReader::Impl {
     Result<std::map<std::int64_t, std::int64_t>> limits(); // segment -> first superseded step
     Result<std::vector<Part>> parts(const SeriesKey& key);
     Status extend(SeriesInfo& info, const Part& part);
+    Status reserve(const Part& part, std::int64_t from, std::int64_t to, SeriesData& data);
     Status readPart(const Part& part, std::int64_t from, std::int64_t to, SeriesData& data);
     Status summarisePart(const Part& part, const SeriesKey& key, std::vector<ChunkSummary>& out);
 };
@@ -255,9 +256,34 @@ Status RunReader::Impl::extend(SeriesInfo& info, const Part& part)
     return {};
 }
 
+// Growing the vectors of a long series by and by would cost several times what reading it costs.
+Status RunReader::Impl::reserve(const Part& part, std::int64_t from, std::int64_t to, SeriesData& data)
+{
+    std::size_t points = data.size();
+    for (const int table : {0, 1}) {
+        Status read = forEach(
+            summaries[table],
+            [&](const Statement& s) -> Status {
+                const Result<Row> row = rowOf(s, table == 0 ? "chunk" : "tail");
+                if (!row.ok())
+                    return row.error();
+                points += std::size_t(row->summary.count);
+                return {};
+            },
+            part.series, from, to);
+        if (!read.ok())
+            return read;
+    }
+    data.steps.reserve(points);
+    data.bits.reserve(points);
+    return {};
+}
+
 Status RunReader::Impl::readPart(const Part& part, std::int64_t from, std::int64_t to, SeriesData& data)
 {
     const std::int64_t end = std::min(to, part.limit);
+    if (Status reserved = reserve(part, from, end, data); !reserved.ok())
+        return reserved;
     std::int64_t expected = from <= 0 ? 0 : -1; // values before the next row, once known
     for (const int table : {0, 1}) {
         Status read = forEach(
