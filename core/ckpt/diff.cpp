@@ -1,6 +1,7 @@
 #include "core/ckpt/diff.h"
 
 #include "core/ckpt/parallel.h"
+#include "core/ckpt/storage_use.h"
 #include "core/ckpt/tensor_bytes.h"
 #include "core/ckpt/walk.h"
 
@@ -298,6 +299,12 @@ CheckpointDiff diffCheckpoints(const Checkpoint& a, const Checkpoint& b, const D
         Job& job = jobs[i];
         if (pairs[i].first == kNone || pairs[i].second == kNone)
             return;
+        if (repeatsBeyondReason(a, a.tensors[pairs[i].first]) ||
+            repeatsBeyondReason(b, b.tensors[pairs[i].second])) {
+            job.key->status = DiffStatus::Unreadable;
+            job.key->problem = "The tensor repeats its bytes more often than can be gone through.";
+            return;
+        }
         auto openA = TensorBytes::open(a, a.tensors[pairs[i].first]);
         auto openB = TensorBytes::open(b, b.tensors[pairs[i].second]);
         if (!openA.ok() || !openB.ok()) {

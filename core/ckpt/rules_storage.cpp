@@ -27,6 +27,8 @@ bool sameMemory(const TensorInfo& a, const TensorInfo& b)
 // Element-wise comparison of two tensors of one type and shape; nullopt if one cannot be read.
 std::optional<ElementDiff> compare(const Checkpoint& checkpoint, const TensorInfo& a, const TensorInfo& b)
 {
+    if (repeatsBeyondReason(checkpoint, a) || repeatsBeyondReason(checkpoint, b))
+        return std::nullopt;
     const auto x = TensorBytes::open(checkpoint, a), y = TensorBytes::open(checkpoint, b);
     if (!x.ok() || !y.ok() || x->elements() != y->elements() || x->dtype() != y->dtype())
         return std::nullopt;

@@ -196,7 +196,8 @@ SaveTensor Builder::dense(std::uint32_t index)
     result.stride = rowMajorStride(shape);
     const std::uint64_t elements = static_cast<std::uint64_t>(checkpoint_.elements(info).value_or(-1));
     std::uint64_t size = 0;
-    if (__builtin_mul_overflow(elements, std::uint64_t{itemSize(result.dtype)}, &size) ||
+    if (repeatsBeyondReason(checkpoint_, info) ||
+        __builtin_mul_overflow(elements, std::uint64_t{itemSize(result.dtype)}, &size) ||
         size > (1ULL << 48)) {
         fail({ErrorKind::Corrupt, "A tensor cannot be written",
               "its shape " + shapeText(shape) + " asks for more than any file holds", ""});
@@ -670,6 +671,10 @@ void Builder::collectFlat(SaveTree& tree)
         if (!keep(index) || info.wrapper || info.meta || info.layout != Layout::Strided ||
             info.extra != kNone)
             return;
+        if (repeatsBeyondReason(checkpoint_, info)) {
+            note(name + " repeats its bytes more often than can be written out; it was left out");
+            return;
+        }
         tree.tensors.push_back({name, dense(index), index});
     };
     if (model) {

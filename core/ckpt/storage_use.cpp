@@ -89,4 +89,20 @@ std::vector<StorageUsage> storageUsage(const Checkpoint& checkpoint)
     return usage;
 }
 
+bool repeatsBeyondReason(const Checkpoint& checkpoint, const TensorInfo& tensor)
+{
+    const auto elements = checkpoint.elements(tensor);
+    std::uint64_t bytes = 0;
+    if (!elements || *elements < 0 ||
+        __builtin_mul_overflow(static_cast<std::uint64_t>(*elements), std::uint64_t{itemSize(tensor.dtype)},
+                               &bytes))
+        return true;
+    if (bytes <= (64u << 20))
+        return false;
+    std::uint64_t held = 0;
+    for (const auto& file : checkpoint.files)
+        held += file ? file->size() : 0;
+    return bytes / 16 > held;
+}
+
 } // namespace lockstep

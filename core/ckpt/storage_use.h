@@ -19,4 +19,8 @@ struct StorageUsage {
 // One entry per storage with at least one tensor, in the order of the storages.
 std::vector<StorageUsage> storageUsage(const Checkpoint& checkpoint);
 
+// A legal view can repeat a few bytes 2^62 times (stride 0). True if the tensor's elements, written out, are far more than the
+// checkpoint holds, so that going through them one by one would not end: over 64 MiB and over 16 times the size of all its files.
+bool repeatsBeyondReason(const Checkpoint& checkpoint, const TensorInfo& tensor);
+
 } // namespace lockstep

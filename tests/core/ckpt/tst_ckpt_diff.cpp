@@ -61,6 +61,7 @@ private Q_SLOTS:
     void tieOnOneSideIsReported();
     void largeTensorsAreCutAndAddUp();
     void unreadableSideIsSaidToBeUnreadable();
+    void endlessViewIsNotGoneThrough();
 };
 
 void TestCkptDiff::pairsOfTheCorpus_data()
@@ -262,6 +263,25 @@ void TestCkptDiff::unreadableSideIsSaidToBeUnreadable()
     });
     QCOMPARE(unreadable, 1);
     QVERIFY(!diff.equal());
+}
+
+// A view of stride 0 may have 2^62 elements over four bytes; torch loads it.
+void TestCkptDiff::endlessViewIsNotGoneThrough()
+{
+    QTemporaryDir folder;
+    const float value = 1;
+    SaveTensor endless = SaveTensor::dense(DType::Float32, {1}, std::as_bytes(std::span(&value, 1)));
+    endless.shape = {std::int64_t{1} << 60};
+    endless.stride = {0};
+    SaveDict dict;
+    dict.set("endless", endless);
+    const std::string file = folder.filePath(QStringLiteral("e.pt")).toStdString();
+    QVERIFY(writeTorchZip(file, dict).ok());
+    const Checkpoint checkpoint = std::move(openCheckpoint(file)).value();
+    const CheckpointDiff diff = diffCheckpoints(checkpoint, checkpoint);
+    QCOMPARE(diff.keys.size(), std::size_t{1});
+    QCOMPARE(diff.keys[0].status, DiffStatus::Unreadable);
+    QVERIFY(!diff.keys[0].problem.empty());
 }
 
 QTEST_APPLESS_MAIN(TestCkptDiff)
