@@ -1,4 +1,5 @@
-// The inside of CurveView, shared by its two source files.
+// The inside of CurveView, shared by its source files: curve_view (construction, look), curve_view_data (series, scene,
+// smoothing), curve_view_range (x and y range), curve_view_readout (cursor, values, overlay), curve_view_input.
 #pragma once
 
 #include "ui/plots/curve_layer.h"
@@ -11,6 +12,11 @@
 #include <map>
 
 namespace lockstep {
+
+inline bool hasValues(const SeriesSnapshot::Ptr& data)
+{
+    return data && !data->empty();
+}
 
 struct CurveView::Impl {
     explicit Impl(CurveView* view);
