@@ -12,6 +12,7 @@
 #include <complex>
 #include <map>
 #include <set>
+#include <sys/mman.h>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -23,6 +24,24 @@ constexpr int kMaxDepth = 900; // the writer stops at 1,000
 Error unreadable(const CkptProblem& problem)
 {
     return problem.toError();
+}
+
+// Lets go of the pages of a mapped file that were copied out, so that a large checkpoint does not pile up in memory. Bytes that
+// are not in a mapped file of the checkpoint stay as they are.
+void releasePages(const Checkpoint& checkpoint, std::span<const std::byte> block)
+{
+    for (const auto& file : checkpoint.files) {
+        if (!file || file->path().empty() || block.data() < file->bytes().data() ||
+            block.data() + block.size() > file->bytes().data() + file->size())
+            continue;
+        // Whole pages only; the halves at both ends belong to neighbours as well.
+        const auto first = (reinterpret_cast<std::uintptr_t>(block.data()) + 4095) & ~std::uintptr_t{4095};
+        const auto last =
+            reinterpret_cast<std::uintptr_t>(block.data() + block.size()) & ~std::uintptr_t{4095};
+        if (first < last)
+            ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED); // a hint
+        return;
+    }
 }
 
 // Sends the elements of a tensor, converted if wanted.
@@ -37,6 +56,7 @@ std::function<Status(const ByteSink&)> elementsOf(const Checkpoint& checkpoint, 
         Status status;
         std::vector<std::byte> converted;
         bytes->forEachBlock([&](std::span<const std::byte> block) {
+            const std::span<const std::byte> source = block;
             if (to) {
                 const std::size_t n = block.size() / itemSize(tensor.dtype);
                 converted.resize(n * itemSize(*to));
@@ -44,6 +64,7 @@ std::function<Status(const ByteSink&)> elementsOf(const Checkpoint& checkpoint, 
                 block = converted;
             }
             status = sink(block);
+            releasePages(checkpoint, source);
             return status.ok();
         });
         return status;
@@ -59,6 +80,7 @@ std::function<Status(const ByteSink&)> bytesOf(const Checkpoint& checkpoint, std
         Status status;
         bytes->forEachBlock([&](std::span<const std::byte> block) {
             status = sink(block);
+            releasePages(checkpoint, block);
             return status.ok();
         });
         return status;
