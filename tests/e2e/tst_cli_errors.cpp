@@ -75,7 +75,7 @@ private Q_SLOTS:
         QTest::newRow("nothing") << L{} << B("subcommand");
         QTest::newRow("unknown command") << L{"fly"} << B("fly");
         QTest::newRow("unknown option") << L{"run", "DIR", "--fast"} << B("--fast");
-        QTest::newRow("no folder") << L{"run"} << B("folder");
+        QTest::newRow("no folder") << L{"run"} << B("is required");
         QTest::newRow("word for a number") << L{"run", "DIR", "--steps", "many"} << B("--steps");
         QTest::newRow("unknown mode") << L{"run", "DIR", "--mode", "magic"} << B("single, ddp, fsdp, twin");
         QTest::newRow("negative batch") << L{"run", "DIR", "--batch", "-1"} << B("--batch");
