@@ -59,12 +59,15 @@ void setLanguage(QApplication& app, const QString& asked)
     const QString name =
         !asked.isEmpty() ? asked
                          : QSettings().value(QStringLiteral("language"), QLocale::system().name()).toString();
-    if (!name.startsWith(QLatin1String("zh")))
-        return;
-    QLocale::setDefault(QLocale(QLocale::Chinese, QLocale::China));
-    auto* ours = new QTranslator(&app);
-    if (ours->load(QStringLiteral(":/lockstep/i18n/lockstep_zh_CN.qm")))
+    const bool chinese = name.startsWith(QLatin1String("zh"));
+    auto* ours = new QTranslator(&app); // English has plural forms only
+    if (ours->load(chinese ? QStringLiteral(":/lockstep/i18n/lockstep_zh_CN.qm")
+                           : QStringLiteral(":/lockstep/i18n/lockstep_en.qm")))
         app.installTranslator(ours);
+    QLocale::setDefault(chinese ? QLocale(QLocale::Chinese, QLocale::China)
+                                : QLocale(QLocale::English, QLocale::UnitedStates));
+    if (!chinese)
+        return;
     auto* qt = new QTranslator(&app);
     if (qt->load(QStringLiteral("qtbase_zh_CN"), QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
         app.installTranslator(qt);

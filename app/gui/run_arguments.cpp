@@ -38,6 +38,7 @@ QStringList runArguments(const RunConfig& c)
             words << QLatin1String(name);
     };
     option("--align-world", c.alignWorld, standard.alignWorld);
+    option("--join-from", c.joinFrom, standard.joinFrom);
     option("--batch", c.batch, standard.batch);
     option("--steps", c.steps, standard.steps);
     option("--epochs", c.epochs, standard.epochs);

@@ -26,7 +26,6 @@ void CheckpointListModel::setSnapshot(const ProjectSnapshot& snapshot)
             detail << formatBytes(seen.bytes);
         rows.push_back({path, QFileInfo(path).fileName(), detail.join(QStringLiteral(", "))});
     }
-    std::reverse(rows.begin(), rows.end()); // newest first
     if (rows == project_)
         return;
     project_ = std::move(rows);

@@ -250,13 +250,16 @@ void CurvesPage::draw()
     delta_->setSeries(std::move(delta.series));
     grad_->setSeries(std::move(grad.series));
 
-    const auto [lower, upper] = loss_->dataXRange();
+    std::int64_t steps = 0;
+    for (const RunEntry* run : runs)
+        if (const RunCurvesPtr curves = feed_->run(run->id()))
+            if (const SeriesSnapshot::Ptr mean = curves->mean(Quantity::Loss); mean && !mean->empty())
+                steps = std::max(steps, mean->lastStep());
     const bool anything =
         std::any_of(runs.begin(), runs.end(), [this](const RunEntry* run) { return feed_->run(run->id()); });
     const bool live =
         std::any_of(runs.begin(), runs.end(), [](const RunEntry* run) { return run->running(); });
-    navigator_->setCaption(
-        anything ? tr("whole run\n%n step(s)", nullptr, int(upper - std::max(lower, 1.0) + 1)) : QString());
+    navigator_->setCaption(anything ? tr("whole run\n%n step(s)", nullptr, int(steps)) : QString());
     follow_->setEnabled(live);
     if (anything && !fitted_) {
         fitted_ = true;

@@ -61,11 +61,12 @@ NewRunPanel::NewRunPanel(RunCommands& commands, QWidget* parent) : QFrame(parent
     clip_ = addText(form, tr("clip norm"), tr("off"), "clip_norm");
     seed_ = addNumber(form, tr("seed"), 0, INT_MAX, "seed");
     record_ = addChoice(form, tr("record"), {"step", "tensor", "full", "off"}, "record");
-    fault_ = addText(form, tr("fault"), tr("none, or for example B2 or B6,k=2"), "fault");
+    fault_ = addText(form, tr("fault"), tr("none; for example B6,k=2"), "fault");
     name_ = addText(form, tr("name"), tr("made from mode and ranks"), "name");
 
     auto* scroll = new QScrollArea(this);
     scroll->setWidgetResizable(true);
+    scroll->setFocusPolicy(Qt::NoFocus); // Tab goes from the last field to Start
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setWidget(body);

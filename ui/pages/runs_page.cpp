@@ -122,6 +122,7 @@ QWidget* RunsPage::makeTable()
     table_->setColumnPlan(RunsModel::Against,
                           {RunsModel::Config, RunsModel::Backend, RunsModel::Time, RunsModel::Started});
     table_->setSortingEnabled(false);
+    table_->setEmptyText(tr("No runs to show. F5 starts one."));
     table_->installEventFilter(this);
     column->addWidget(table_, 1);
 

@@ -6,6 +6,7 @@
 
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <QPainter>
 #include <QTimer>
 
 #include <algorithm>
@@ -209,6 +210,17 @@ void DataTable::resizeEvent(QResizeEvent* event)
 {
     QTableView::resizeEvent(event);
     layoutColumns();
+}
+
+void DataTable::paintEvent(QPaintEvent* event)
+{
+    QTableView::paintEvent(event);
+    if (emptyText_.isEmpty() || !model() || model()->rowCount() > 0)
+        return;
+    QPainter painter(viewport());
+    painter.setFont(theme::font(13));
+    painter.setPen(theme::tokens().ink2);
+    painter.drawText(viewport()->rect(), Qt::AlignCenter | Qt::TextWordWrap, emptyText_);
 }
 
 void DataTable::keyPressEvent(QKeyEvent* event)

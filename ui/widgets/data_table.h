@@ -20,6 +20,8 @@ public:
     void setHiddenColumns(std::vector<int> columns);
     // As high as its rows (at most `rows` of them), without a scroll bar.
     void setFixedRows(int rows);
+    // Shown in the middle while there are no rows.
+    void setEmptyText(const QString& text) { emptyText_ = text; }
     QString currentId() const; // IdRole of the current row
     void selectId(const QString& id);
 
@@ -33,12 +35,14 @@ Q_SIGNALS:
 protected:
     void resizeEvent(QResizeEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
 
 private:
     void layoutColumns();
     void scheduleLayout();
 
+    QString emptyText_;
     int rowHeight_;
     int stretch_ = -1;
     int fixedRows_ = -1;

@@ -64,7 +64,7 @@ private:
         return QTest::qWaitFor(
             [&] {
                 const auto all = runs();
-                return all.size() == count && all.front().state == state;
+                return all.size() == count && !all.empty() && all.front().state == state;
             },
             kRunMs);
     }
@@ -158,6 +158,8 @@ private Q_SLOTS:
 
     void theRunSurvivesTheWindowAndIsFoundAgain()
     {
+        if (runs().size() != 1)
+            QSKIP("the run of the test before was not started");
         QCOMPARE(runs().front().state, RunState::Running);
         ::kill(pid_t(window_->processId()), SIGKILL);
         QVERIFY(window_->waitForFinished(5000));
@@ -178,6 +180,8 @@ private Q_SLOTS:
 
     void theFaultyRunShowsItsFirstDivergentStep()
     {
+        if (runs().size() != 1)
+            QSKIP("the run of the test before was not started");
         startRun(QStringLiteral("ddp"), QStringLiteral("120"), {});
         QVERIFY(waitForState(2, RunState::Finished));
         startRun(QStringLiteral("ddp"), QStringLiteral("120"), QStringLiteral("B2"));

@@ -7,9 +7,20 @@
 #include <QStandardPaths>
 #include <QTest>
 
-#include <unistd.h>
+#include <csignal>
+#include <sys/prctl.h>
 
 namespace lockstep::test {
+
+namespace {
+
+// In the child: a test that is killed leaves nothing behind.
+void endWithTheTest()
+{
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+} // namespace
 
 XSession::~XSession()
 {
@@ -39,6 +50,7 @@ QString XSession::start(const QSize& screen)
     QFile::remove(chosen);
     server_.setProcessChannelMode(QProcess::ForwardedErrorChannel);
     server_.setStandardOutputFile(chosen);
+    server_.setChildProcessModifier(endWithTheTest);
     server_.start(QStringLiteral("Xvfb"),
                   {QStringLiteral("-displayfd"), QStringLiteral("1"), QStringLiteral("-screen"),
                    QStringLiteral("0"), QStringLiteral("%1x%2x24").arg(screen.width()).arg(screen.height()),
@@ -75,6 +87,7 @@ QProcess* XSession::launch(const QString& program, const QStringList& arguments)
     auto process = std::make_unique<QProcess>();
     process->setProcessEnvironment(environment());
     process->setProcessChannelMode(QProcess::ForwardedChannels);
+    process->setChildProcessModifier(endWithTheTest);
     process->start(program, arguments);
     process->waitForStarted();
     programs_.push_back(std::move(process));

@@ -333,7 +333,7 @@ private Q_SLOTS:
         QVERIFY(!readCheckpointTree(dir.filePath(QStringLiteral("absent.pt")))->error.isEmpty());
     }
 
-    void checkpointsOfTheProjectComeNewestFirst()
+    void checkpointsOfTheProjectComeBeforeThoseOpenedByHand()
     {
         CheckpointListModel model;
         QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -342,8 +342,8 @@ private Q_SLOTS:
         project.checkpoints = {{"runs/a/checkpoints/step_1.pt", "a", 1, 1000}, {"/else/step_2.pt", "", 2, 0}};
         model.setSnapshot(project);
         QCOMPARE(model.rowCount(), 2);
-        QCOMPARE(model.index(0).data().toString(), QStringLiteral("step_2.pt"));
-        QCOMPARE(model.index(1).data(IdRole).toString(), QStringLiteral("/p/runs/a/checkpoints/step_1.pt"));
+        QCOMPARE(model.index(0).data().toString(), QStringLiteral("step_1.pt")); // the order of the store
+        QCOMPARE(model.index(0).data(IdRole).toString(), QStringLiteral("/p/runs/a/checkpoints/step_1.pt"));
         QCOMPARE(model.addOpened(QStringLiteral("/tmp/x.pt")), 2);
         QCOMPARE(model.addOpened(QStringLiteral("/tmp/x.pt")), 2);
         model.setSnapshot({});

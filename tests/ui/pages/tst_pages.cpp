@@ -80,6 +80,13 @@ QPushButton* buttonNamed(QWidget& page, const char* name)
     return page.findChild<QPushButton*>(QString::fromLatin1(name));
 }
 
+// The first curve of the plot has a value at this step.
+bool drawnTo(const CurveView& view, qint64 step)
+{
+    const std::vector<ReadoutRow> rows = view.readout(step);
+    return !rows.empty() && rows.front().present;
+}
+
 bool shows(const QWidget& page, const QString& text)
 {
     for (const QLabel* label : page.findChildren<QLabel*>())
@@ -291,7 +298,7 @@ private Q_SLOTS:
         QCOMPARE(w.selection.runA(), clean);
         auto* loss = page.findChild<CurveView*>(QStringLiteral("lossPlot"));
         auto* delta = page.findChild<CurveView*>(QStringLiteral("deltaPlot"));
-        QTRY_COMPARE(loss->dataXRange(), std::make_pair(1.0, 40.0));
+        QTRY_VERIFY(drawnTo(*loss, 40));
         QTRY_COMPARE(delta->readout(20).size(), std::size_t(1));
         QTRY_VERIFY(delta->readout(20).front().present);
         QVERIFY(qFuzzyCompare(delta->readout(20).front().value, 0.25));
@@ -316,9 +323,10 @@ private Q_SLOTS:
         CurvesPage page(w.context);
         showPage(page);
         auto* loss = page.findChild<CurveView*>(QStringLiteral("lossPlot"));
-        QTRY_COMPARE(loss->dataXRange(), std::make_pair(1.0, 5.0));
+        QTRY_VERIFY(drawnTo(*loss, 5));
+        QVERIFY(!drawnTo(*loss, 6));
         run->record(6, 30, plainLoss);
-        QTRY_COMPARE(loss->dataXRange(), std::make_pair(1.0, 30.0));
+        QTRY_VERIFY(drawnTo(*loss, 30));
         QVERIFY(loss->xRange().second >= 30);
         run->finish();
     }

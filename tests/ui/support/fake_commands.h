@@ -28,6 +28,10 @@ public:
     void removeRun(const QString& id) override { calls << QStringLiteral("remove ") + id; }
     void restoreRun(const QString& id) override { calls << QStringLiteral("restore ") + id; }
     void judgeGate(const QString& phase) override { calls << QStringLiteral("judge ") + phase; }
+    void judgeGateWith(const QString& phase, const QStringList& words)
+    {
+        calls << QStringLiteral("judge %1 %2").arg(phase, words.join(QLatin1Char(' ')));
+    }
     void overrideGate(const QString& phase, const QString& reason) override
     {
         calls << QStringLiteral("override %1: %2").arg(phase, reason);

@@ -31,6 +31,7 @@ private Q_SLOTS:
         c.workload = "digits-cnn";
         c.world = 3;
         c.alignWorld = 5;
+        c.joinFrom = 2;
         c.batch = 6;
         c.steps = 7;
         c.epochs = 8;
@@ -75,6 +76,7 @@ private Q_SLOTS:
                 QVERIFY2(usual->second != value, ("not set by this test: " + key).c_str());
         }
         for (const char* option : {"--align-world",
+                                   "--join-from",
                                    "--batch",
                                    "--steps",
                                    "--epochs",
