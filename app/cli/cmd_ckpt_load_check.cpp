@@ -1,6 +1,7 @@
 // ckpt load-check: loads a file with torch itself, in a process of its own, with weights_only=True.
 #include "app/cli/ckpt_commands.h"
 #include "app/cli/json_output.h"
+#include "core/ckpt/walk.h"
 
 #include <fmt/format.h>
 
@@ -111,7 +112,7 @@ int loadCheck(const LoadCheckCommand& command, CliContext& context)
         fmt::print("torch {} loads it with weights_only=True: {} tensors, {} bytes.\n", text("torch"),
                    (*json)["tensors"].GetUint64(), (*json)["bytes"].GetUint64());
     else
-        fmt::print("torch {} does not load it: {}\n", text("torch"), text("error"));
+        fmt::print("torch {} does not load it: {}\n", text("torch"), printable(text("error")));
     return ok ? 0 : 1;
 }
 
