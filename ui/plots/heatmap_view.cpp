@@ -164,6 +164,12 @@ QString HeatmapView::textSummary() const
     return text;
 }
 
+int HeatmapView::fullHeight() const
+{
+    return Impl::kTitleHeight + OverlayContent::kTitleStrip + Impl::kAxisHeight +
+           int(Impl::kTallestRow) * std::max(1, int(impl_->rows.size()));
+}
+
 QSize HeatmapView::sizeHint() const
 {
     return {760, 90 + 22 * int(std::min<std::size_t>(impl_->rows.size(), 32))};

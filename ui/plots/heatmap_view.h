@@ -41,6 +41,8 @@ public:
     int currentRow() const;
     // Steps beyond the limit in the whole series of a row (not only in the visible range).
     std::int64_t beyondLimit(int row) const;
+    // At which every row has its largest height; higher than this stays empty below.
+    int fullHeight() const;
     QString textSummary() const;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;

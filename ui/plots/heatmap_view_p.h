@@ -14,9 +14,10 @@ namespace lockstep {
 
 struct HeatmapView::Impl {
     static constexpr int kTitleHeight = 24;
+    static constexpr int kCountHead = 16; // the words above the counts at the right
     static constexpr int kAxisHeight = 22;
     static constexpr double kSmallestRow = 4; // lower than this, several ranks share a row
-    static constexpr double kTallestRow = 26;
+    static constexpr double kTallestRow = 26; // as fullHeight() promises
 
     HeatmapView* q;
     PlotTheme theme = PlotTheme::forApplication();
@@ -40,7 +41,7 @@ struct HeatmapView::Impl {
 
     QRect area() const
     {
-        const int top = kTitleHeight + (markers.empty() ? 4 : OverlayContent::kTitleStrip);
+        const int top = kTitleHeight + (markers.empty() ? kCountHead : OverlayContent::kTitleStrip);
         return {
             left, top, std::max(10, q->width() - left - right),
             std::max(10, std::min(q->height() - top - kAxisHeight, int(kTallestRow * double(rows.size()))))};

@@ -1,51 +1,11 @@
 #include "ui/plots/series_math.h"
 
+#include "ui/plots/step_walk.h"
+
 #include <algorithm>
 #include <cmath>
 
 namespace lockstep {
-
-namespace {
-
-// Walks several series in step order: `visit(step, values)` gets one entry per series, nullptr where it has
-// no record.
-template<typename Visit>
-void walkSteps(const std::vector<SeriesSnapshot::Ptr>& series, Visit visit)
-{
-    std::vector<std::size_t> at(series.size(), 0);
-    std::vector<double> values(series.size());
-    std::vector<bool> present(series.size());
-    for (;;) {
-        bool any = false;
-        std::int64_t step = 0;
-        for (std::size_t s = 0; s < series.size(); ++s) {
-            if (series[s] && at[s] < series[s]->size() && (!any || series[s]->step(at[s]) < step)) {
-                step = series[s]->step(at[s]);
-                any = true;
-            }
-        }
-        if (!any)
-            return;
-        for (std::size_t s = 0; s < series.size(); ++s) {
-            present[s] = series[s] && at[s] < series[s]->size() && series[s]->step(at[s]) == step;
-            if (present[s])
-                values[s] = series[s]->value(at[s]++);
-        }
-        visit(step, values, present);
-    }
-}
-
-double medianOf(std::vector<double>& values)
-{
-    const std::size_t middle = values.size() / 2;
-    std::nth_element(values.begin(), values.begin() + middle, values.end());
-    const double upper = values[middle];
-    if (values.size() % 2 == 1)
-        return upper;
-    return (*std::max_element(values.begin(), values.begin() + middle) + upper) / 2;
-}
-
-} // namespace
 
 SeriesSnapshot::Ptr deltaOf(const SeriesSnapshot& a, const SeriesSnapshot& b)
 {
@@ -73,7 +33,8 @@ RankSpread spreadOf(const std::vector<SeriesSnapshot::Ptr>& ranks)
 {
     std::vector<std::int64_t> steps;
     std::vector<double> low, high, mean;
-    walkSteps(ranks,
+    std::vector<std::size_t> at(ranks.size(), 0);
+    walkSteps(ranks, at,
               [&](std::int64_t step, const std::vector<double>& values, const std::vector<bool>& present) {
                   double lo = std::nan(""), hi = std::nan(""), sum = 0;
                   int n = 0;
@@ -92,39 +53,6 @@ RankSpread spreadOf(const std::vector<SeriesSnapshot::Ptr>& ranks)
               });
     return {SeriesSnapshot::fromSteps(steps, low), SeriesSnapshot::fromSteps(steps, high),
             SeriesSnapshot::fromSteps(steps, mean)};
-}
-
-std::vector<SeriesSnapshot::Ptr> distanceToMedian(const std::vector<SeriesSnapshot::Ptr>& ranks, double floor)
-{
-    std::vector<std::vector<std::int64_t>> steps(ranks.size());
-    std::vector<std::vector<double>> distances(ranks.size());
-    std::vector<double> finite, deviations;
-    walkSteps(ranks,
-              [&](std::int64_t step, const std::vector<double>& values, const std::vector<bool>& present) {
-                  finite.clear();
-                  deviations.clear();
-                  for (std::size_t s = 0; s < values.size(); ++s)
-                      if (present[s] && std::isfinite(values[s]))
-                          finite.push_back(values[s]);
-                  double median = std::nan(""), scale = 1;
-                  if (!finite.empty()) {
-                      median = medianOf(finite);
-                      for (const double value : finite)
-                          deviations.push_back(std::fabs(value - median));
-                      scale = std::max(1.4826 * medianOf(deviations), floor);
-                  }
-                  for (std::size_t s = 0; s < values.size(); ++s) {
-                      if (!present[s])
-                          continue;
-                      steps[s].push_back(step);
-                      const double distance = values[s] - median;
-                      distances[s].push_back(distance == 0 ? 0 : distance / scale);
-                  }
-              });
-    std::vector<SeriesSnapshot::Ptr> result;
-    for (std::size_t s = 0; s < ranks.size(); ++s)
-        result.push_back(SeriesSnapshot::fromSteps(steps[s], distances[s]));
-    return result;
 }
 
 SeriesSnapshot::Ptr smoothed(const SeriesSnapshot& series, double weight)

@@ -18,11 +18,6 @@ struct RankSpread {
 };
 RankSpread spreadOf(const std::vector<SeriesSnapshot::Ptr>& ranks);
 
-// Distance of each rank to the median of the ranks at the same step, in robust standard deviations
-// (1.4826 * median of |value - median|, at least `floor`). One result per rank, in the same order.
-std::vector<SeriesSnapshot::Ptr> distanceToMedian(const std::vector<SeriesSnapshot::Ptr>& ranks,
-                                                  double floor);
-
 // Exponential moving average with bias correction: m = w * m + (1 - w) * v, shown m / (1 - w^n). Values that
 // are not finite are passed through and do not enter the average. weight in [0, 1).
 SeriesSnapshot::Ptr smoothed(const SeriesSnapshot& series, double weight);

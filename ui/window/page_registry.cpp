@@ -4,6 +4,7 @@
 #include "ui/pages/curves_page.h"
 #include "ui/pages/gate_page.h"
 #include "ui/pages/overview_page.h"
+#include "ui/pages/ranks_page.h"
 #include "ui/pages/report_page.h"
 #include "ui/pages/runs_page.h"
 
@@ -38,6 +39,7 @@ const std::array kEntries = {
     PageEntry{"report", TITLE("Report"), nullptr, 5, true, false, make<ReportPage>},
     PageEntry{"overview", TITLE("Overview"), "overview", 1, false, false, make<OverviewPage>},
     PageEntry{"curves", TITLE("Curves"), "curves", 2, false, false, make<CurvesPage>},
+    PageEntry{"ranks", TITLE("Ranks"), "ranks", 3, false, false, make<RanksPage>},
     PageEntry{"checkpoints", TITLE("Checkpoints"), "checkpoints", 6, false, true, make<CheckpointsPage>},
     PageEntry{"runs", TITLE("Runs"), "runs", 7, false, false, make<RunsPage>},
 };

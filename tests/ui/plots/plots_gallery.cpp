@@ -3,6 +3,7 @@
 #include "ui/plots/heatmap_view.h"
 #include "ui/plots/navigator_view.h"
 #include "ui/plots/plot_group.h"
+#include "ui/plots/rank_fold.h"
 #include "ui/plots/series_math.h"
 
 #include <QApplication>
@@ -175,15 +176,23 @@ void hardCases(const QString& folder, const PlotTheme& t, const QString& name)
 
 void heatmap(const QString& folder, const PlotTheme& t, int ranks, int steps, const QString& name)
 {
-    std::vector<SeriesSnapshot::Ptr> losses;
-    for (int r = 0; r < ranks; ++r)
-        losses.push_back(curve(r == 3 ? steps * 3 / 4 : steps, [&](int i) {
+    RankFold fold;
+    for (int r = 0; r < ranks; ++r) {
+        const SeriesSnapshot::Ptr loss = curve(r == 3 ? steps * 3 / 4 : steps, [&](int i) {
             return r == 5 && i == steps / 3 ? NAN
                    : r == 11 && i > steps * 2 / 5
                        ? 2.5 - 1.0 * std::min(1.0, (i - steps * 0.4) / (steps * 0.2)) + noise(0.03)
                        : 2.5 + noise(0.1) + (r == 7 && i == steps / 2 ? 3 : 0);
-        }));
-    const auto distances = distanceToMedian(losses, 1e-9);
+        });
+        std::vector<std::int64_t> at;
+        std::vector<double> values;
+        for (std::size_t i = 0; i < loss->size(); ++i) {
+            at.push_back(loss->step(i));
+            values.push_back(loss->value(i));
+        }
+        fold.append(r, at, values);
+    }
+    const auto distances = fold.picture().distances;
     std::vector<HeatmapRow> rows;
     for (int r = 0; r < ranks; ++r)
         rows.push_back(

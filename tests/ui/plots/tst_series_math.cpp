@@ -36,7 +36,6 @@ private Q_SLOTS:
     void deltaOfEqualNonFiniteValuesIsZero();
     void spreadIsPerStepOverThePresentRanks();
     void spreadKeepsNaNVisibleInTheMean();
-    void oddRankIsFarFromTheMedian();
     void smoothingUsesEveryValueAndIsUnbiased();
     void smoothingPassesNaNThrough();
     void symlogThresholdFollowsTheSizes();
@@ -83,22 +82,6 @@ void TestSeriesMath::spreadKeepsNaNVisibleInTheMean()
     QCOMPARE(spread.min->value(0), 1.0);
     QCOMPARE(spread.max->value(0), 1.0);
     QVERIFY(std::isnan(spread.mean->value(0)));
-}
-
-void TestSeriesMath::oddRankIsFarFromTheMedian()
-{
-    std::vector<SeriesSnapshot::Ptr> ranks;
-    for (int r = 0; r < 16; ++r)
-        ranks.push_back(series({0, 1}, {2 + 0.01 * r, r == 11 ? -5 : 2 + 0.01 * r}));
-    ranks.push_back(series({1}, {NAN}));
-    const auto distances = distanceToMedian(ranks, 1e-9);
-    QCOMPARE(distances.size(), std::size_t(17));
-    for (std::size_t r = 0; r < 16; ++r)
-        QCOMPARE(std::fabs(distances[r]->value(1)) > 6, r == 11);
-    QVERIFY(distances[11]->value(1) < 0);
-    QVERIFY(std::isnan(distances[16]->value(0)));
-    // All equal: distance 0, not 0 / 0.
-    QCOMPARE(distanceToMedian({series({0}, {3}), series({0}, {3})}, 1e-9)[0]->value(0), 0.0);
 }
 
 void TestSeriesMath::smoothingUsesEveryValueAndIsUnbiased()
