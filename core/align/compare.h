@@ -115,7 +115,8 @@ struct Comparison {
     const FirstDifference* origin() const;
 };
 
-// `ca` and `cb` are the runs' configurations. Both readers are used from the calling thread only. Errors are
+// `ca` and `cb` are the runs' configurations. Both readers are in use until the call returns, each by one
+// thread at a time. Errors are
 // errors of reading or of the options; everything about the runs themselves is in the Comparison.
 Result<Comparison> compareRuns(RunReader& a, const RunConfig& ca, RunReader& b, const RunConfig& cb,
                                const CompareOptions& options);

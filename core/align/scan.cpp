@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <unordered_map>
 #include <utility>
 
@@ -187,6 +188,20 @@ std::optional<double> Judge::limit(std::int64_t step, std::uint64_t a, std::uint
     return band ? band->limit(step, std::max(std::fabs(doubleOf(a)), std::fabs(doubleOf(b)))) : std::nullopt;
 }
 
+// Loads one window of both sources, side by side where they read different files and the window is worth a thread.
+static std::pair<Result<Track>, Result<Track>> loadBoth(Source& a, Source& b, std::int64_t from,
+                                                        std::int64_t to)
+{
+    if (a.reader() == b.reader() || to - from <= kFirstWindow) {
+        Result<Track> trackA = a.load(from, to);
+        return {std::move(trackA), b.load(from, to)};
+    }
+    std::future<Result<Track>> other =
+        std::async(std::launch::async, [&b, from, to] { return b.load(from, to); });
+    Result<Track> trackA = a.load(from, to);
+    return {std::move(trackA), other.get()};
+}
+
 Result<Scan> scanSteps(Source& a, Source& b, std::int64_t from, std::int64_t to, const Judge& judge)
 {
     const Result<std::vector<ChunkSummary>> chunksA = a.chunks();
@@ -209,10 +224,9 @@ Result<Scan> scanSteps(Source& a, Source& b, std::int64_t from, std::int64_t to,
         for (std::int64_t at = stretch.from, end = at; at <= stretch.to; at = end) {
             end = std::min(at + window, stretch.to + 1);
             window = std::min(2 * window, largest);
-            const Result<Track> trackA = a.load(at, end);
+            const auto [trackA, trackB] = loadBoth(a, b, at, end);
             if (!trackA.ok())
                 return trackA.error();
-            const Result<Track> trackB = b.load(at, end);
             if (!trackB.ok())
                 return trackB.error();
             if (!compareTracks(*trackA, *trackB, judge, collector)) {

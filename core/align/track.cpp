@@ -24,6 +24,7 @@ public:
         return Track{std::move(data->steps), std::move(data->bits)};
     }
     Result<std::vector<ChunkSummary>> chunks() override { return reader_->chunks(key_); }
+    const RunReader* reader() const override { return reader_; }
 
 private:
     RunReader* reader_;
@@ -45,6 +46,7 @@ public:
     }
 
     std::int64_t window() const override { return 1 << 14; }
+    const RunReader* reader() const override { return reader_; }
 
     Result<Track> load(std::int64_t from, std::int64_t to) override
     {
@@ -119,6 +121,7 @@ public:
     }
 
     std::int64_t window() const override { return 1 << 10; }
+    const RunReader* reader() const override { return reader_; }
 
     Result<Track> load(std::int64_t from, std::int64_t to) override
     {

@@ -27,6 +27,8 @@ public:
     virtual Result<std::vector<ChunkSummary>> chunks() { return std::vector<ChunkSummary>(); }
     // Steps per load that keep memory small.
     virtual std::int64_t window() const { return 1 << 16; }
+    // Two sources of different readers may load at the same time.
+    virtual const RunReader* reader() const = 0;
 };
 
 // What a run recorded: its series, by rank and index. The reader must outlive it.
