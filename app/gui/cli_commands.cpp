@@ -141,8 +141,13 @@ void CliCommands::stopRun(const QString& runId)
 
 void CliCommands::judgeGate(const QString& phase)
 {
+    judgeGateWith(phase, {});
+}
+
+void CliCommands::judgeGateWith(const QString& phase, const QStringList& words)
+{
     Q_EMIT gateStarted(phase);
-    run(QStringLiteral("gate"), {QStringLiteral("gate"), folder_, phase}, kGateFails,
+    run(QStringLiteral("gate"), QStringList{QStringLiteral("gate"), folder_, phase} + words, kGateFails,
         [this, phase](int, const QByteArray&) { Q_EMIT gateJudged(phase); });
 }
 

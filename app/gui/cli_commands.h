@@ -30,6 +30,7 @@ public:
     void removeRun(const QString& runId) override;
     void restoreRun(const QString& runId) override;
     void judgeGate(const QString& phase) override;
+    void judgeGateWith(const QString& phase, const QStringList& words) override;
     void overrideGate(const QString& phase, const QString& reason) override;
     QString commandLine(const RunConfig& config) const override;
     int pending() const override { return int(running_.size()); }

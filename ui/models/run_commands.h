@@ -26,7 +26,9 @@ public:
     virtual void removeRun(const QString& runId) = 0;  // -> runRemoved
     virtual void restoreRun(const QString& runId) = 0; // takes removeRun back -> runRestored
     // phase: preflight | data | gradients | precision | drills.
-    virtual void judgeGate(const QString& phase) = 0;                           // -> gateJudged
+    virtual void judgeGate(const QString& phase) = 0; // -> gateJudged
+    // With further words of the command line: the fix of a cause, or another plan.
+    virtual void judgeGateWith(const QString& phase, const QStringList&) { judgeGate(phase); }
     virtual void overrideGate(const QString& phase, const QString& reason) = 0; // empty reason: take it back
 
     // The same call as a command line, for "Copy command".

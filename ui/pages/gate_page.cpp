@@ -79,7 +79,7 @@ void GatePage::build()
     stack_->addWidget(closed);
 
     auto* open = new QWidget(this);
-    auto* column = new QVBoxLayout(open);
+    auto* column = column_ = new QVBoxLayout(open);
     column->setContentsMargins(20, 16, 16, 16);
     column->setSpacing(12);
     overrideBar_ = new QFrame(open);
@@ -119,7 +119,7 @@ void GatePage::build()
 
     detail_ = new Pane(tr("Check"), open);
     detail_->setFixedWidth(340);
-    auto* words = new QVBoxLayout;
+    auto* words = detailColumn_ = new QVBoxLayout;
     words->setContentsMargins(12, 12, 12, 12);
     words->setSpacing(8);
     detailSentence_ = wrappedLabel("body", {}, detail_);
@@ -205,6 +205,7 @@ void GatePage::refresh()
     } else if (judged) {
         showCheck(table_->currentIndex().row());
     }
+    gateShown(judged ? gate : nullptr);
 }
 
 void GatePage::showCheck(int row)
@@ -222,6 +223,7 @@ void GatePage::showCheck(int row)
     fixTitle_->setVisible(!check.fix.empty());
     fix_->setVisible(!check.fix.empty());
     fix_->setCode(qs(check.fix));
+    checkShown(check);
 }
 
 void GatePage::open(const QString&)

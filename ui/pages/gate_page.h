@@ -17,6 +17,8 @@ class CodeBlock;
 class DataTable;
 class Pane;
 struct PhaseStatus;
+struct GateInfo;
+struct GateCheck;
 
 class GatePage : public Page
 {
@@ -27,9 +29,18 @@ public:
     void open(const QString& argument) override;
     bool escape() override;
 
+protected:
+    // For pages that show more than checks. The column of the open phase holds banner, override bar and checks, in this
+    // order; the detail column what is said about the current check.
+    QVBoxLayout* column() const { return column_; }
+    QVBoxLayout* detailColumn() const { return detailColumn_; }
+    void refresh();
+    // After refresh(); nullptr: not judged yet. And whenever another check becomes current.
+    virtual void gateShown(const GateInfo*) {}
+    virtual void checkShown(const GateCheck&) {}
+
 private:
     void build();
-    void refresh();
     void showCheck(int row);
     const PhaseStatus& status() const;
 
@@ -41,6 +52,7 @@ private:
     QPushButton* cancel_;
     Banner* banner_;
     QStackedWidget* stack_;
+    QVBoxLayout *column_ = nullptr, *detailColumn_ = nullptr;
     QLabel *closedTitle_, *closedText_, *emptyText_;
     QWidget* overrideBar_;
     QLineEdit* reason_;

@@ -2,6 +2,7 @@
 
 #include "ui/pages/checkpoints_page.h"
 #include "ui/pages/curves_page.h"
+#include "ui/pages/data_page.h"
 #include "ui/pages/gate_page.h"
 #include "ui/pages/overview_page.h"
 #include "ui/pages/ranks_page.h"
@@ -27,24 +28,30 @@ std::function<Page*(const PageContext&)> gate(const char* phase)
     return [phase](const PageContext& context) { return new GatePage(context, QString::fromLatin1(phase)); };
 }
 
-#define TITLE(text) QT_TRANSLATE_NOOP("lockstep::Pages", text)
-
 const std::array kEntries = {
     // id, title, icon, key, is a phase, opens without a project, factory
-    PageEntry{"preflight", TITLE("Preflight"), nullptr, 0, true, false, gate("preflight")},
-    PageEntry{"data", TITLE("1 Data & sampler"), nullptr, 1, true, false, gate("data")},
-    PageEntry{"gradients", TITLE("2 Gradients & DDP wrap"), nullptr, 2, true, false, gate("gradients")},
-    PageEntry{"precision", TITLE("3 Precision & checkpoint"), nullptr, 3, true, false, gate("precision")},
-    PageEntry{"drills", TITLE("4 Drills & escape hatch"), nullptr, 4, true, false, gate("drills")},
-    PageEntry{"report", TITLE("Report"), nullptr, 5, true, false, make<ReportPage>},
-    PageEntry{"overview", TITLE("Overview"), "overview", 1, false, false, make<OverviewPage>},
-    PageEntry{"curves", TITLE("Curves"), "curves", 2, false, false, make<CurvesPage>},
-    PageEntry{"ranks", TITLE("Ranks"), "ranks", 3, false, false, make<RanksPage>},
-    PageEntry{"checkpoints", TITLE("Checkpoints"), "checkpoints", 6, false, true, make<CheckpointsPage>},
-    PageEntry{"runs", TITLE("Runs"), "runs", 7, false, false, make<RunsPage>},
+    PageEntry{"preflight", QT_TRANSLATE_NOOP("lockstep::Pages", "Preflight"), nullptr, 0, true, false,
+              gate("preflight")},
+    PageEntry{"data", QT_TRANSLATE_NOOP("lockstep::Pages", "1 Data & sampler"), nullptr, 1, true, false,
+              make<DataPage>},
+    PageEntry{"gradients", QT_TRANSLATE_NOOP("lockstep::Pages", "2 Gradients & DDP wrap"), nullptr, 2, true,
+              false, gate("gradients")},
+    PageEntry{"precision", QT_TRANSLATE_NOOP("lockstep::Pages", "3 Precision & checkpoint"), nullptr, 3, true,
+              false, gate("precision")},
+    PageEntry{"drills", QT_TRANSLATE_NOOP("lockstep::Pages", "4 Drills & escape hatch"), nullptr, 4, true,
+              false, gate("drills")},
+    PageEntry{"report", QT_TRANSLATE_NOOP("lockstep::Pages", "Report"), nullptr, 5, true, false,
+              make<ReportPage>},
+    PageEntry{"overview", QT_TRANSLATE_NOOP("lockstep::Pages", "Overview"), "overview", 1, false, false,
+              make<OverviewPage>},
+    PageEntry{"curves", QT_TRANSLATE_NOOP("lockstep::Pages", "Curves"), "curves", 2, false, false,
+              make<CurvesPage>},
+    PageEntry{"ranks", QT_TRANSLATE_NOOP("lockstep::Pages", "Ranks"), "ranks", 3, false, false,
+              make<RanksPage>},
+    PageEntry{"checkpoints", QT_TRANSLATE_NOOP("lockstep::Pages", "Checkpoints"), "checkpoints", 6, false,
+              true, make<CheckpointsPage>},
+    PageEntry{"runs", QT_TRANSLATE_NOOP("lockstep::Pages", "Runs"), "runs", 7, false, false, make<RunsPage>},
 };
-
-#undef TITLE
 
 } // namespace
 
