@@ -6,6 +6,11 @@ namespace lockstep {
 
 namespace {
 
+// Nobody was left to write a reason down.
+const std::string kInterrupted =
+    "The run was interrupted. The process that recorded it was killed or lost power. What it "
+    "had committed is kept; resume from the last checkpoint or start it again.";
+
 // Ranks and steps below 0 stand for "none".
 void writeIfKnown(JsonDocument& json, const char* name, std::int64_t value)
 {
@@ -26,13 +31,16 @@ void writeRunMembers(JsonDocument& json, const RunInfo& run, bool full)
         json.number(code);
     json.endArray();
     json.key("first_failure");
-    if (run.firstFailure.sentence.empty())
+    const std::string& sentence = run.firstFailure.sentence.empty() && run.state == RunState::Interrupted
+                                      ? kInterrupted
+                                      : run.firstFailure.sentence;
+    if (sentence.empty()) {
         json.null();
-    else {
+    } else {
         json.beginObject();
         writeIfKnown(json, "rank", run.firstFailure.rank);
         writeIfKnown(json, "step", run.firstFailure.step);
-        json.key("sentence").text(run.firstFailure.sentence).endObject();
+        json.key("sentence").text(sentence).endObject();
     }
     writeIfKnown(json, "last_step", run.lastStep);
     json.key("folder").text(run.folder);

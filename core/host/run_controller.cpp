@@ -3,6 +3,7 @@
 #include "core/config/json.h"
 #include "core/host/launch_environment.h"
 #include "core/host/run_control.h"
+#include "core/host/run_controller_rank.h"
 
 #include <fmt/format.h>
 
@@ -59,15 +60,6 @@ std::string jsonObject(std::initializer_list<std::pair<const char*, std::string>
 }
 
 } // namespace
-
-struct RunController::Rank {
-    std::unique_ptr<WorkerProcess> process;
-    std::optional<ProcessEnd> end;
-    std::optional<wire::Goodbye> goodbye;
-    std::int64_t heartbeatStep = -1;
-    std::string defect; // of its stream
-    bool endedByHost = false;
-};
 
 RunController::RunController(RunOptions options, QObject* parent)
     : QObject(parent),
@@ -364,123 +356,6 @@ void RunController::saveProgress()
     info_.lastLoss = recorder_->committedLoss();
     if (Status saved = project_->updateRun(info_); !saved)
         Q_EMIT notice(QString::fromStdString(saved.error().sentence()));
-}
-
-void RunController::event(const std::string& kind, const std::string& detail)
-{
-    EventRecord record;
-    record.step = std::max<std::int64_t>(0, recorder_->lastStep(0));
-    record.kind = kind;
-    record.monotonicNs = monotonicNs();
-    record.detail = detail;
-    keep(-1, recorder_->append(record));
-}
-
-// A record that cannot be stored makes the run incomplete, so it ends the run; nothing is dropped in silence.
-void RunController::keep(int number, const Status& stored)
-{
-    if (stored)
-        return;
-    if (number < 0 || stored.error().kind != ErrorKind::Input) {
-        onRecorderFailed(stored.error());
-        return;
-    }
-    onBroken(number, stored.error());
-}
-
-// What follows a defect in a rank's stream is not stored: the records end at the last good one.
-bool RunController::isSound(int rank) const
-{
-    return ranks_[std::size_t(rank)]->defect.empty();
-}
-
-void RunController::onHello(const wire::Hello& hello)
-{
-    if (hello.rank != 0)
-        return;
-    info_.environmentJson = hello.environmentJson;
-    keep(-1, recorder_->setProperty("environment", hello.environmentJson));
-    if (Status saved = project_->updateRun(info_); !saved)
-        Q_EMIT notice(QString::fromStdString(saved.error().sentence()));
-}
-
-void RunController::onStep(const StepRecord& record)
-{
-    if (isSound(record.rank))
-        keep(record.rank, recorder_->append(record));
-}
-
-void RunController::onSamples(const SamplesRecord& record)
-{
-    if (isSound(record.rank))
-        keep(record.rank, recorder_->append(record));
-}
-
-void RunController::onTensor(const TensorRecord& record)
-{
-    if (isSound(record.rank))
-        keep(record.rank, recorder_->append(record));
-}
-
-void RunController::onEvent(const EventRecord& record)
-{
-    if (!isSound(record.rank))
-        return;
-    keep(record.rank, recorder_->append(record));
-    if (record.kind != "checkpoint")
-        return;
-    const Result<rapidjson::Document> detail = parseJson(record.detail, "the checkpoint event");
-    if (!detail || !detail->IsObject() || !detail->HasMember("path") || !detail.value()["path"].IsString())
-        return;
-    CheckpointSeen seen;
-    seen.path = detail.value()["path"].GetString();
-    seen.runId = info_.id;
-    seen.step = record.step;
-    if (detail->HasMember("bytes") && detail.value()["bytes"].IsInt64())
-        seen.bytes = detail.value()["bytes"].GetInt64();
-    if (Status saved = project_->addCheckpoint(seen); !saved)
-        Q_EMIT notice(QString::fromStdString(saved.error().sentence()));
-}
-
-void RunController::onHeartbeat(const wire::Heartbeat& heartbeat)
-{
-    if (!isSound(heartbeat.rank))
-        return;
-    if (heartbeat.stage != wire::Stage::Start)
-        ranks_[std::size_t(heartbeat.rank)]->heartbeatStep = heartbeat.step;
-    recorder_->heartbeat(heartbeat);
-}
-
-void RunController::onGoodbye(const wire::Goodbye& goodbye)
-{
-    ranks_[std::size_t(goodbye.rank)]->goodbye = goodbye;
-    if (goodbye.kind == "stopped" && phase_ == Phase::Running)
-        requestStop(
-            fmt::format("rank {}", goodbye.rank)); // somebody stopped one rank: the others cannot go on alone
-    else if (goodbye.kind == "error")
-        onRankFailed(goodbye.rank);
-}
-
-// Without a Goodbye the process is ending or has lost its way. Its end will tell; a process that goes on
-// without its connection would train unrecorded.
-void RunController::onClosed(int number)
-{
-    const Rank& rank = *ranks_[std::size_t(number)];
-    if (!rank.end && !rank.goodbye && phase_ == Phase::Running)
-        onRankFailed(number);
-}
-
-void RunController::onBroken(int number, const Error& error)
-{
-    Rank& rank = *ranks_[std::size_t(number)];
-    if (!rank.defect.empty())
-        return;
-    rank.defect = Error{ErrorKind::Corrupt, fmt::format("The records of rank {} cannot be used", number),
-                        fmt::format("{}: {}", error.what, error.why), error.fix}
-                      .sentence();
-    if (!rank.end)
-        rank.process->kill();
-    onRankFailed(number);
 }
 
 } // namespace lockstep

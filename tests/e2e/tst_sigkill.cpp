@@ -164,6 +164,7 @@ private Q_SLOTS:
         if (state.empty() && before.empty())
             return; // killed before it could enter the run in the project
         QCOMPARE(state, std::string("interrupted"));
+        QVERIFY(sentence.starts_with("The run was interrupted"));
         isKept(before, losses(runFolder(name)));
         if (!before.empty())
             isClean(runFolder(name));

@@ -1,0 +1,19 @@
+// What RunController keeps of one rank. Private to its two sources.
+#pragma once
+
+#include "core/host/run_controller.h"
+
+#include <optional>
+
+namespace lockstep {
+
+struct RunController::Rank {
+    std::unique_ptr<WorkerProcess> process;
+    std::optional<ProcessEnd> end;
+    std::optional<wire::Goodbye> goodbye;
+    std::int64_t heartbeatStep = -1;
+    std::string defect; // of its stream
+    bool endedByHost = false;
+};
+
+} // namespace lockstep
