@@ -215,7 +215,7 @@ public:
     std::vector<std::string> flatKeys;  // DCP
     std::vector<std::string> rankLocal; // DCP: rank-local metadata files
     std::vector<std::string> fileNames; // folders: what it holds, sorted, relative
-    std::uint64_t pickleBytes = 0;      // of all pickles read; bounds the listing
+    std::uint64_t pickleBytes = 0;      // of all pickles and headers read; bounds the listing
 
     // The tree. `root` is kNone if nothing could be read.
     NodeId root = kNone;

@@ -57,8 +57,21 @@ bool relativeAndInside(const std::string& name)
 
 } // namespace
 
+Folder Folder::inMemory(std::map<std::string, std::span<const std::byte>> files)
+{
+    Folder folder("");
+    folder.memory_ = std::move(files);
+    return folder;
+}
+
 std::vector<std::string> Folder::files() const
 {
+    if (memory_) {
+        std::vector<std::string> names;
+        for (const auto& [name, bytes] : *memory_)
+            names.push_back(name);
+        return names;
+    }
     return entries(path_, false);
 }
 
@@ -69,6 +82,8 @@ std::vector<std::string> Folder::folders() const
 
 bool Folder::has(const std::string& name) const
 {
+    if (memory_)
+        return memory_->contains(name);
     struct stat info = {};
     return ::stat((path_ + "/" + name).c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
@@ -87,6 +102,11 @@ std::optional<CkptProblem> Folder::check(const std::string& name) const
     if (!relativeAndInside(name))
         return problem(CkptFault::UnsafePath, name.substr(0, 200),
                        "a file name that is empty, absolute, a URL or leads out of the folder");
+    if (memory_) {
+        if (memory_->contains(name))
+            return std::nullopt;
+        return problem(CkptFault::FileMissing, name, "the file is not there");
+    }
     const std::string path = path_ + "/" + name;
     struct stat info = {};
     if (::stat(path.c_str(), &info) != 0)
@@ -109,6 +129,8 @@ CkptResult<std::uint64_t> Folder::size(const std::string& name) const
 {
     if (auto p = check(name))
         return *p;
+    if (memory_)
+        return memory_->at(name).size();
     struct stat info = {};
     if (::stat((path_ + "/" + name).c_str(), &info) != 0)
         return problem(CkptFault::FileMissing, name, "the file is not there");
@@ -119,6 +141,8 @@ CkptResult<std::shared_ptr<const MappedFile>> Folder::open(const std::string& na
 {
     if (auto p = check(name))
         return *p;
+    if (memory_)
+        return MappedFile::view(memory_->at(name), name);
     std::string error;
     auto file = MappedFile::open(path_ + "/" + name, prefix_ + name, &error);
     if (!file)

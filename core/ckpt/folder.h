@@ -4,7 +4,9 @@
 #include "core/ckpt/fault.h"
 #include "core/ckpt/mapped_file.h"
 
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,9 @@ public:
         : path_(std::move(path)), prefix_(std::move(prefix))
     {
     }
+
+    // Files that lie in memory, for tests and fuzzing; they outlive the folder.
+    static Folder inMemory(std::map<std::string, std::span<const std::byte>> files);
 
     const std::string& path() const { return path_; }
     // What is put before names in messages and Checkpoint::fileNames: the part of the path below the folder opened.
@@ -38,6 +43,7 @@ private:
 
     std::string path_;
     std::string prefix_;
+    std::optional<std::map<std::string, std::span<const std::byte>>> memory_;
 };
 
 } // namespace lockstep

@@ -98,6 +98,7 @@ void readHfIndex(PickleSession& s, const Folder& folder, const std::string& inde
         return;
     }
     s.builder.allow(8 * text.size());
+    c.pickleBytes += text.size();
     std::map<std::string, std::vector<std::string>> keysOf;
     std::vector<std::pair<std::string, std::string>> order;
     std::set<std::string> seen;

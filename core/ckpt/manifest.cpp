@@ -1,6 +1,7 @@
 #include "core/ckpt/manifest.h"
 
 #include "core/ckpt/integrity.h"
+#include "core/ckpt/numpy_bytes.h"
 #include "core/ckpt/parallel.h"
 #include "core/ckpt/sha256.h"
 #include "core/ckpt/stats.h"
@@ -569,14 +570,13 @@ private:
 
     void numpy(const NumpyInfo& n, bool array)
     {
-        field("np_dtype", n.dtype);
-        const auto shape = std::span<const std::int64_t>(c_.dims).subspan(n.dims, n.rank);
+        field("np_dtype", numpyDtype(n));
         if (array)
-            numbers("shape", shape);
-        if (n.objects || (n.fortran && n.rank > 1)) // the hash is that of the bytes in C order
-            null("sha256");
+            numbers("shape", std::span<const std::int64_t>(c_.dims).subspan(n.dims, n.rank));
+        if (const auto bytes = numpyBytes(c_, n))
+            field("sha256", Sha256::hexOf(*bytes));
         else
-            field("sha256", Sha256::hexOf(n.bytes));
+            null("sha256");
     }
 
     Checkpoint& c_;

@@ -157,6 +157,7 @@ public:
                                std::to_string(bytes_.size()) + " (invalid header length)");
         data_ = 8 + length;
         s_.builder.allow(length);
+        c_.pickleBytes += length;
         const std::string_view json = asText(bytes_.subspan(8, length));
         if (!validUtf8(json))
             return problem(CkptFault::SafetensorsJson, 8, "the header is not UTF-8");

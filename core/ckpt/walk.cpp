@@ -9,8 +9,8 @@
 namespace lockstep {
 namespace {
 
-constexpr std::uint64_t kRepeats = 20000;       // leaves below containers that are reached by several paths
-constexpr std::uint64_t kPathBytes = 16u << 20; // of all paths together, plus a share of the pickle
+constexpr std::uint64_t kRepeats = 20000;      // leaves below containers that are reached by several paths
+constexpr std::uint64_t kPathBytes = 4u << 20; // of all paths together, plus a share of the pickle
 constexpr std::size_t kPackedInts = 64;
 
 bool plainByte(char c)
