@@ -85,6 +85,7 @@ int main(int argc, char** argv)
     std::vector<std::string> configs;
     std::vector<std::string> streams;
     std::vector<std::string> folders;
+    std::vector<std::string> times;
     bool catalogue = false;
     bool environmentOnly = false;
     app.add_option("--config", configs, "Run configuration (JSON); several are trained one after the other");
@@ -93,6 +94,8 @@ int main(int argc, char** argv)
                    "Folder for checkpoints, instead of LOCKSTEP_RUN_DIR; one per configuration");
     app.add_flag("--environment", environmentOnly,
                  "Print versions, determinism flags and the size of the dataset as JSON, then end");
+    app.add_option("--times", times,
+                   "Write the clock after every step to this file (int64 ns); one per configuration");
     app.add_flag("--catalogue", catalogue, "Print the workloads and faults this engine knows, as JSON");
     try {
         app.parse(argc, argv);
@@ -124,7 +127,8 @@ int main(int argc, char** argv)
         if (!config)
             return refuse(config.error());
         jobs.push_back({std::move(*config), i < streams.size() ? streams[i] : "",
-                        i < folders.size() ? folders[i] : environment->runFolder});
+                        i < folders.size() ? folders[i] : environment->runFolder,
+                        i < times.size() ? times[i] : ""});
     }
     const int code = runWorker(jobs, *environment);
     // Everything is flushed; the destructors of torch's globals would only cost time.

@@ -18,14 +18,6 @@ namespace {
 
 constexpr std::size_t kBroadcastBytes = 250ull << 20; // DistributedDataParallel.broadcast_bucket_size
 
-bool wantsBufferBroadcast(const Replica& replica)
-{
-    bool wanted = replica.config().broadcastBuffers;
-    for (const auto& fault : replica.faults())
-        wanted = wanted && fault->broadcastBuffers(replica.moment());
-    return wanted;
-}
-
 } // namespace
 
 struct Ddp::Impl {
@@ -44,9 +36,8 @@ struct Ddp::Impl {
 
 void Ddp::Impl::broadcastState(const Replica& replica)
 {
-    for (const auto& fault : replica.faults())
-        if (!fault->broadcastInitialState())
-            return;
+    if (!replica.broadcastsInitialState())
+        return;
     std::vector<at::Tensor> state;
     for (const at::Tensor& p : replica.parameters())
         state.push_back(p.detach());
@@ -111,7 +102,7 @@ void Ddp::beforeForward(Replica& replica, bool synchronise)
         impl_->reducer->prepare_for_forward();
     }
     impl_->reducer->rebuild_buckets(); // acts once, after the first synchronised backward
-    if (impl_->forwardSync && !replica.buffers().empty() && wantsBufferBroadcast(replica))
+    if (impl_->forwardSync && replica.broadcastsBuffers())
         impl_->broadcastBuffers(replica.buffers());
 }
 
@@ -127,6 +118,13 @@ void Ddp::afterForward(Replica&, const at::Tensor& output, bool synchronise)
             torch::autograd::Engine::get_default_engine().queue_callback(
                 [reducer] { reducer->delay_all_reduce(); });
         });
+}
+
+std::int64_t Ddp::sumOverRanks(std::int64_t own)
+{
+    std::vector<at::Tensor> sum{at::scalar_tensor(own, at::kLong)};
+    impl_->group->allreduce(sum)->wait();
+    return sum[0].item<std::int64_t>();
 }
 
 } // namespace lockstep

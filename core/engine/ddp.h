@@ -18,6 +18,7 @@ public:
 
     void beforeForward(Replica& replica, bool synchronise) override;
     void afterForward(Replica& replica, const at::Tensor& output, bool synchronise) override;
+    std::int64_t sumOverRanks(std::int64_t own) override;
 
 private:
     struct Impl;

@@ -1,4 +1,4 @@
-// Where a rank stands: the torchrun environment and Lockstep's own variables (docs/worker.md). Pure reading,
+// Where a rank stands: the torchrun environment and Lockstep's own variables. Pure reading,
 // no effects.
 #pragma once
 

@@ -3,10 +3,12 @@
 #include "core/engine/stop_signal.h"
 #include "core/wire/frame.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <utility>
 
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -16,12 +18,23 @@ namespace lockstep {
 
 namespace {
 
-using namespace std::chrono_literals;
+constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr std::int64_t kFlushNs = 40 * kMillisecond; // how old a record may get before it is sent
+constexpr std::int64_t kHeartbeatNs = 500 * kMillisecond;
+constexpr unsigned kGraceAfterHostGoneSeconds =
+    3; // for a rank that hangs in a collective when its host is killed
+// Sleeping and waking takes some 50 us: a job that is due sooner is waited for awake, at most this long.
+constexpr std::int64_t kAwakeNs = 60'000;
+constexpr std::int64_t kLongestNapNs = 10 * kMillisecond;
 
-constexpr auto kFlushInterval = 40ms; // how old a record may get before it is sent
-constexpr auto kHeartbeatInterval = 500ms;
-constexpr auto kGraceAfterHostGone = 3s; // for a rank that hangs in a collective when its host is killed
-constexpr std::size_t kFlushBytes = 256 << 10;
+void pauseBriefly()
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    std::this_thread::yield();
+#endif
+}
 
 template<typename Record>
 void append(std::string& out, wire::FrameKind kind, const Record& record)
@@ -51,10 +64,10 @@ Recorder::~Recorder()
     if (!thread_.joinable())
         return;
     {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(stopMutex_);
         stop_ = true;
     }
-    wake_.notify_one();
+    stopping_.notify_one();
     thread_.join();
 }
 
@@ -65,36 +78,71 @@ void Recorder::describe(StateNames names, bool perTensor)
 
 void Recorder::submit(StepJob job)
 {
+    waitUntilRead(); // one slot; the twin submits several jobs per step
     step_.store(job.record.step, std::memory_order_relaxed);
-    {
-        const std::lock_guard lock(mutex_);
-        jobs_.push_back(std::move(job));
-        ++unread_;
+    job_ = std::move(job);
+    slot_.store(Slot::Full, std::memory_order_release);
+    // After the slot: a recorder that sees this time and plans its sleep by it must see the job, too.
+    const std::int64_t now = monotonicNs();
+    const std::int64_t before = submittedNs_.exchange(now, std::memory_order_acq_rel);
+    const std::int64_t mean = intervalNs_.load(std::memory_order_relaxed);
+    if (before > 0)
+        intervalNs_.store(mean > 0 ? mean + (now - before - mean) / 8 : now - before,
+                          std::memory_order_relaxed);
+}
+
+bool Recorder::takeJob()
+{
+    Slot full = Slot::Full;
+    return slot_.compare_exchange_strong(full, Slot::Taken, std::memory_order_acquire);
+}
+
+void Recorder::waitUntilRead()
+{
+    if (slot_.load(std::memory_order_acquire) == Slot::Empty)
+        return;
+    if (takeJob()) {
+        workOff();
+        return;
     }
-    wake_.notify_one();
+    for (int spins = 0; slot_.load(std::memory_order_acquire) != Slot::Empty; ++spins) {
+        if (spins < 20000)
+            pauseBriefly();
+        else
+            std::this_thread::yield(); // the recorder's thread was put aside in the middle of its work
+    }
+}
+
+void Recorder::workOff()
+{
+    measure_->measure(job_, tensors_);
+    {
+        const std::lock_guard lock(outMutex_);
+        append(out_, wire::FrameKind::Step, job_.record);
+        for (const SamplesRecord& samples : job_.samples)
+            append(out_, wire::FrameKind::Samples, samples);
+        for (const TensorRecord& tensor : tensors_)
+            append(out_, wire::FrameKind::Tensor, tensor);
+    }
+    tensors_.clear();
+    slot_.store(Slot::Empty, std::memory_order_release);
 }
 
 void Recorder::event(EventRecord event)
 {
     event.rank = rank_;
     event.monotonicNs = monotonicNs();
-    const std::lock_guard lock(mutex_);
-    events_.push_back(std::move(event)); // sent with the next job or flush: events are not urgent
-}
-
-void Recorder::waitUntilRead()
-{
-    std::unique_lock lock(mutex_);
-    idle_.wait(lock, [this] { return unread_ == 0; });
+    const std::lock_guard lock(outMutex_);
+    append(out_, wire::FrameKind::Event, event);
 }
 
 void Recorder::finish(const wire::Goodbye& goodbye)
 {
     {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(stopMutex_);
         stop_ = true;
     }
-    wake_.notify_one();
+    stopping_.notify_one();
     thread_.join();
     append(out_, wire::FrameKind::Goodbye, goodbye);
     flush();
@@ -102,67 +150,68 @@ void Recorder::finish(const wire::Goodbye& goodbye)
 
 void Recorder::run()
 {
-    // Where all cores are busy the training threads go first.
+    // Where all cores are busy the training threads go first; naps end when asked, not up to 50 us later.
     ::setpriority(PRIO_PROCESS, id_t(::syscall(SYS_gettid)), 5);
-    auto lastFlush = std::chrono::steady_clock::now();
-    auto lastBeat = lastFlush;
-    std::unique_lock lock(mutex_);
+    ::prctl(PR_SET_TIMERSLACK, 1000UL);
+    std::int64_t lastFlush = monotonicNs();
+    std::int64_t lastBeat = lastFlush;
     for (;;) {
-        wake_.wait_for(lock, kFlushInterval, [this] { return !jobs_.empty() || stop_; });
-        while (!jobs_.empty()) {
-            StepJob job = std::move(jobs_.front());
-            jobs_.pop_front();
-            lock.unlock();
-            process(job);
-            lock.lock();
-            if (--unread_ == 0)
-                idle_.notify_all();
-        }
-        for (; !events_.empty(); events_.pop_front())
-            append(out_, wire::FrameKind::Event, events_.front());
-        const bool stop = stop_;
-        lock.unlock();
-        const auto now = std::chrono::steady_clock::now();
-        if (now - lastBeat >= kHeartbeatInterval) {
+        if (takeJob())
+            workOff();
+        const std::int64_t now = monotonicNs();
+        if (now - lastBeat >= kHeartbeatNs) {
             heartbeat();
             lastBeat = now;
         }
-        if (stop || out_.size() >= kFlushBytes || now - lastFlush >= kFlushInterval) {
+        if (now - lastFlush >= kFlushNs) {
             flush();
             lastFlush = now;
         }
-        if (stop)
+        const std::int64_t nap = sleepNs(now);
+        if (nap <= 0 || slot_.load(std::memory_order_acquire) == Slot::Full) {
+            pauseBriefly();
+            continue;
+        }
+        std::unique_lock lock(stopMutex_);
+        if (stopping_.wait_for(lock, std::chrono::nanoseconds(nap), [this] { return stop_; }))
             return;
-        lock.lock();
     }
 }
 
-void Recorder::process(StepJob& job)
+// How long nothing is due. Jobs come at the mean interval after the last one: sleep until shortly before, then stay awake
+// for a moment, then nap in steps of a quarter interval.
+std::int64_t Recorder::sleepNs(std::int64_t now) const
 {
-    measure_->measure(job, tensors_);
-    append(out_, wire::FrameKind::Step, job.record);
-    for (const SamplesRecord& samples : job.samples)
-        append(out_, wire::FrameKind::Samples, samples);
-    for (const TensorRecord& tensor : tensors_)
-        append(out_, wire::FrameKind::Tensor, tensor);
-    tensors_.clear();
+    const std::int64_t interval = intervalNs_.load(std::memory_order_relaxed);
+    if (interval == 0)
+        return kMillisecond;
+    const std::int64_t due = submittedNs_.load(std::memory_order_acquire) + interval - interval / 16;
+    if (now < due - kAwakeNs)
+        return std::min(due - kAwakeNs - now, kLongestNapNs);
+    if (now < due + kAwakeNs && interval < 50 * kAwakeNs)
+        return 0;
+    return std::clamp(interval / 4, kAwakeNs, kLongestNapNs);
 }
 
 void Recorder::heartbeat()
 {
-    append(out_, wire::FrameKind::Heartbeat,
-           wire::Heartbeat{rank_, step_.load(std::memory_order_relaxed),
-                           stage_.load(std::memory_order_relaxed), monotonicNs()});
+    const wire::Heartbeat beat{rank_, step_.load(std::memory_order_relaxed),
+                               stage_.load(std::memory_order_relaxed), monotonicNs()};
+    const std::lock_guard lock(outMutex_);
+    append(out_, wire::FrameKind::Heartbeat, beat);
 }
 
 void Recorder::flush()
 {
-    if (hostGone()) {
-        out_.clear();
-        return;
+    std::string ready;
+    {
+        const std::lock_guard lock(outMutex_);
+        ready.swap(out_);
+        out_.reserve(ready.capacity());
     }
-    const Status sent = sink_.write(out_);
-    out_.clear();
+    if (hostGone())
+        return;
+    const Status sent = sink_.write(ready);
     if (!sent)
         onHostGone(sent.error());
     else if (sink_.peerGone())
@@ -177,7 +226,7 @@ void Recorder::onHostGone(const Error& error)
     hostGone_.store(true, std::memory_order_relaxed);
     std::fprintf(stderr, "lockstep-worker: rank %d: %s\n", int(rank_), error.sentence().c_str());
     requestStop();
-    ::alarm(std::chrono::duration_cast<std::chrono::seconds>(kGraceAfterHostGone).count());
+    ::alarm(kGraceAfterHostGoneSeconds);
 }
 
 } // namespace lockstep

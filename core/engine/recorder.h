@@ -1,6 +1,8 @@
-// Turns StepJobs into frames and sends them, off the training thread. One thread of its own; the training
-// thread pays for handing over a job and, before it changes parameters again, for waiting until the last job
-// has been read (rarely any).
+// Turns StepJobs into frames and sends them, off the training thread. One thread of its own.
+//
+// The training thread pays no system call per step: it leaves the job in a slot, and the recorder's thread, which sleeps
+// until shortly before the next job is due, finds it there. Where the recorder comes too late (all cores busy), the
+// training thread measures the job itself before it changes parameters; nobody waits for a thread that does not run.
 #pragma once
 
 #include "core/engine/step_job.h"
@@ -10,7 +12,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -27,11 +28,11 @@ public:
     // Before the first submit().
     void describe(StateNames names, bool perTensor);
 
-    // Training thread. Never blocks: at most one step is in the queue because of waitUntilRead().
+    // Training thread. The memory behind the job stays as it is until waitUntilRead() returns.
     void submit(StepJob job);
-    void event(EventRecord event);
-    // Returns when no submitted job needs the parameters, optimizer state or gradients any more.
+    // Training thread: the last submitted job is measured when this returns.
     void waitUntilRead();
+    void event(EventRecord event);
     // For heartbeats; costs a store.
     void stage(wire::Stage stage) { stage_.store(stage, std::memory_order_relaxed); }
 
@@ -42,24 +43,30 @@ public:
     bool hostGone() const { return hostGone_.load(std::memory_order_relaxed); }
 
 private:
+    enum class Slot { Empty, Full, Taken };
+
     void run();
-    void process(StepJob& job);
+    bool takeJob(); // claims a full slot for the calling thread
+    void workOff(); // measures and encodes the claimed job
+    std::int64_t sleepNs(std::int64_t now) const;
     void flush();
     void heartbeat();
     void onHostGone(const Error& error);
 
     StreamSink sink_;
     std::int32_t rank_;
-    std::unique_ptr<StepMeasure> measure_;
-    std::string out_; // frames not yet handed to the kernel; recorder thread only
+    std::unique_ptr<StepMeasure> measure_; // used by whoever claimed the slot
+    StepJob job_;
     std::vector<TensorRecord> tensors_;
+    std::atomic<Slot> slot_{Slot::Empty};
+    std::atomic<std::int64_t> submittedNs_{0}; // of the last job
+    std::atomic<std::int64_t> intervalNs_{0};  // between jobs, a running mean
 
-    std::mutex mutex_;
-    std::condition_variable wake_;
-    std::condition_variable idle_;
-    std::deque<StepJob> jobs_;
-    std::deque<EventRecord> events_;
-    std::size_t unread_ = 0; // jobs submitted and not yet measured
+    std::mutex outMutex_;
+    std::string out_; // frames not yet handed to the kernel
+
+    std::mutex stopMutex_;
+    std::condition_variable stopping_;
     bool stop_ = false;
 
     std::atomic<wire::Stage> stage_{wire::Stage::Start};

@@ -40,7 +40,9 @@ Replica::Replica(const RunConfig& config, const Workload& workload, const FaultS
     for (const auto& fault : faults_)
         seed = fault->modelSeed(moment(), seed);
     seedDefaultGenerator(seed);
-    model_ = workload_.model();
+    model_ = workload_.model(); // weights are drawn on the CPU, so that they do not depend on the device
+    if (config_.device == "cuda")
+        model_->to(at::kCUDA);
     for (const auto& p : model_->named_parameters()) {
         parameterNames_.push_back(p.key());
         parameters_.push_back(p.value());
@@ -93,7 +95,45 @@ FaultMoment Replica::moment(int micro) const
 
 void Replica::seedStream()
 {
-    seedDefaultGenerator(config_.seed + std::uint64_t(rank_));
+    std::uint64_t seed = config_.seed + std::uint64_t(rank_);
+    for (const auto& fault : faults_)
+        seed = fault->streamSeed(moment(), seed);
+    seedDefaultGenerator(seed);
+}
+
+std::int64_t Replica::contentOf(std::int64_t id) const
+{
+    for (const auto& fault : faults_)
+        id = fault->content(moment(), id, workload_.size());
+    return id;
+}
+
+std::uint64_t Replica::baseSeed() const
+{
+    std::uint64_t seed = data_->baseSeed();
+    for (const auto& fault : faults_)
+        seed = fault->baseSeed(moment(), seed);
+    return seed;
+}
+
+bool Replica::dataHasLength() const
+{
+    bool length = true;
+    for (const auto& fault : faults_)
+        length = length && fault->hasLength();
+    return length;
+}
+
+Batch Replica::fetch(std::vector<std::int64_t> ids) const
+{
+    if (faults_.begin() == faults_.end())
+        return workload_.batch(std::move(ids));
+    std::vector<std::int64_t> contents;
+    for (const std::int64_t id : ids)
+        contents.push_back(contentOf(id));
+    Batch batch = workload_.batch(std::move(contents));
+    batch.ids = std::move(ids);
+    return batch;
 }
 
 void Replica::attach(Recorder* recorder, StepObserver* observer)
@@ -109,58 +149,111 @@ void Replica::restore(std::int64_t step, std::int64_t samplesSeen, std::int64_t 
     tokensSeen_ = tokensSeen;
 }
 
-// A window at the end of an epoch can hold fewer micro-batches than configured; the loss is divided by what
-// it holds.
-at::Tensor Replica::scaled(at::Tensor loss, int micro, int micros) const
+void Replica::stage(wire::Stage stage)
 {
-    bool divide = micros > 1;
+    if (recorder_)
+        recorder_->stage(stage);
+}
+
+bool Replica::synchronises() const
+{
+    for (const auto& fault : faults_)
+        if (!fault->synchronise(moment()))
+            return false;
+    return true;
+}
+
+bool Replica::broadcastsBuffers() const
+{
+    bool wanted = config_.broadcastBuffers && !buffers_.empty();
+    for (const auto& fault : faults_)
+        wanted = wanted && fault->broadcastBuffers(moment());
+    return wanted;
+}
+
+bool Replica::broadcastsInitialState() const
+{
+    for (const auto& fault : faults_)
+        if (!fault->broadcastInitialState())
+            return false;
+    return true;
+}
+
+// Token-weighted losses are sums that are divided by the tokens of all ranks.
+LossReduction Replica::reduction(std::int64_t allTokens) const
+{
+    for (const auto& fault : faults_)
+        if (fault->reduction() != LossReduction::Mean)
+            return fault->reduction();
+    return allTokens > 0 ? LossReduction::Sum : LossReduction::Mean;
+}
+
+// Means are divided by the number of micro-batches in the window, which can be short at the end of an epoch. Sums over
+// tokens become W * sum / allTokens: DDP's mean over ranks then is the mean over all tokens.
+at::Tensor Replica::scaled(at::Tensor loss, int micro, std::int64_t allTokens) const
+{
+    const auto micros = std::int64_t(fetched_.size());
+    bool divide = true;
     for (const auto& fault : faults_)
         divide = divide && fault->divideByAccumulation();
-    if (divide)
+    if (allTokens > 0)
+        loss = loss * (double(world_) / double(allTokens) * (divide ? 1.0 : double(micros)));
+    else if (divide && micros > 1)
         loss = loss / micros;
     for (const auto& fault : faults_)
         fault->loss(moment(micro), loss);
     return loss;
 }
 
-void Replica::forwardBackward(GradientExchange& exchange)
+std::int64_t Replica::fetch()
 {
     stepStarted_ = monotonicNs();
-    std::int64_t clock = stepStarted_;
+    clock_ = stepStarted_;
     facts_ = {};
-    LossReduction reduction = LossReduction::Mean;
-    bool synchroniseAtAll = true;
-    for (const auto& fault : faults_) {
-        if (fault->reduction() != LossReduction::Mean)
-            reduction = fault->reduction();
-        synchroniseAtAll = synchroniseAtAll && fault->synchronise(moment());
+    fetched_.clear();
+    stage(wire::Stage::Data);
+    std::int64_t tokens = 0;
+    for (MicroBatch& micro : data_->nextStep(drawSeed)) {
+        fetched_.push_back(workload_.batch(std::move(micro.ids)));
+        Batch& batch = fetched_.back();
+        if (config_.device == "cuda") {
+            batch.input = batch.input.to(at::kCUDA);
+            batch.target = batch.target.to(at::kCUDA);
+        }
+        tokens += batch.tokens;
+        facts_.micros.push_back({0, micro.epoch, batch.tokens, {}});
     }
-    if (recorder_)
-        recorder_->stage(wire::Stage::Data);
-    std::vector<MicroBatch> micros = data_->nextStep(drawSeed);
-    const int count = int(micros.size());
-    for (int k = 0; k < count; ++k) {
-        const Batch batch = workload_.batch(std::move(micros[std::size_t(k)].ids));
-        facts_.timeData += secondsSince(clock);
-        const bool last = k + 1 == count;
-        const bool synchronise = last && synchroniseAtAll;
-        if (recorder_)
-            recorder_->stage(wire::Stage::Forward);
-        exchange.beforeForward(*this, synchronise);
-        const at::Tensor output = model_->forward(batch);
-        exchange.afterForward(*this, output, synchronise);
-        at::Tensor loss = workload_.loss(output, batch, reduction);
-        facts_.micros.push_back(
-            {loss.item<double>(), micros[std::size_t(k)].epoch, batch.tokens, std::move(batch.ids)});
-        facts_.timeForward += secondsSince(clock);
-        if (recorder_)
-            recorder_->stage(wire::Stage::Backward);
-        if (last && observer_)
-            observer_->beforeLastBackward();
-        scaled(std::move(loss), k, count).backward();
-        exchange.afterBackward(*this, synchronise);
-        facts_.timeBackward += secondsSince(clock);
-    }
+    facts_.timeData = secondsSince(clock_);
+    return tokens;
+}
+
+void Replica::forwardBackward(GradientExchange& exchange, std::int64_t allTokens)
+{
+    clock_ = monotonicNs();
+    for (std::size_t k = 0; k < fetched_.size(); ++k)
+        forwardBackward(exchange, fetched_[k], int(k), allTokens);
+}
+
+void Replica::forwardBackward(GradientExchange& exchange, Batch& batch, int micro, std::int64_t allTokens)
+{
+    const bool last = std::size_t(micro) + 1 == fetched_.size();
+    const bool synchronise = last && synchronises();
+    stage(wire::Stage::Forward);
+    exchange.beforeForward(*this, synchronise);
+    const at::Tensor output = model_->forward(batch);
+    exchange.afterForward(*this, output, synchronise);
+    at::Tensor loss = workload_.loss(output, batch, reduction(allTokens));
+    MicroFacts& facts = facts_.micros[std::size_t(micro)];
+    facts.loss = loss.item<double>();
+    if (allTokens > 0)
+        facts.loss /= double(batch.tokens);
+    facts.ids = std::move(batch.ids);
+    facts_.timeForward += secondsSince(clock_);
+    stage(wire::Stage::Backward);
+    if (last && observer_)
+        observer_->beforeLastBackward();
+    scaled(std::move(loss), micro, allTokens).backward();
+    facts_.timeBackward += secondsSince(clock_);
 }
 
 void Replica::clip(StepObserver* observer)
@@ -176,24 +269,36 @@ void Replica::clip(StepObserver* observer)
 void Replica::update(StepObserver* observer)
 {
     const at::NoGradGuard noGrad;
-    if (recorder_)
-        recorder_->stage(wire::Stage::Optimizer);
-    std::int64_t clock = monotonicNs();
+    stage(wire::Stage::Optimizer);
+    clock_ = monotonicNs();
     if (observer)
         observer->beforeUpdate();
     clip(observer);
     facts_.rate = scheduler_->rate();
-    optimizer_->step(parameters_, facts_.rate);
-    facts_.timeOptimizer = secondsSince(clock);
-    adoptUpdate(*this);
+    {
+        // Nothing here is differentiated: skip autograd's layers of the dispatcher. The kernels are the same.
+        const at::AutoDispatchBelowADInplaceOrView direct;
+        optimizer_->step(parameters_, facts_.rate);
+    }
+    facts_.timeOptimizer = secondsSince(clock_);
+    finishStep();
 }
 
-void Replica::adoptUpdate(const Replica& leader)
+void Replica::adoptUpdate(const Replica& leader, StepObserver* observer)
 {
-    if (&leader != this) {
-        facts_.rate = leader.facts_.rate;
-        facts_.clipNorm = leader.facts_.clipNorm;
+    const at::NoGradGuard noGrad;
+    if (observer) {
+        observer->beforeUpdate();
+        clip(observer); // this rank's gradients are clipped for the record only
     }
+    facts_.rate = leader.facts_.rate;
+    facts_.clipNorm = leader.facts_.clipNorm;
+    optimizer_->restoreSteps(leader.optimizer_->steps());
+    finishStep();
+}
+
+void Replica::finishStep()
+{
     int advances = 1;
     for (const auto& fault : faults_)
         advances = fault->schedulerSteps(moment(), advances);

@@ -8,6 +8,7 @@
 #include "core/engine/lr_scheduler.h"
 #include "core/engine/optimizer.h"
 #include "core/engine/workload.h"
+#include "core/wire/codec.h"
 
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
@@ -49,7 +50,8 @@ public:
     // `synchronise` is false inside no_sync(): gradients stay local.
     virtual void beforeForward(Replica&, bool /*synchronise*/) {}
     virtual void afterForward(Replica&, const at::Tensor& /*output*/, bool /*synchronise*/) {}
-    virtual void afterBackward(Replica&, bool /*synchronise*/) {}
+    // Tokens of this step on all ranks together.
+    virtual std::int64_t sumOverRanks(std::int64_t own) { return own; }
 };
 
 // Sees the gradients on their way; the step probe implements it.
@@ -71,13 +73,21 @@ public:
 
     // After the initial broadcast: seeds the default generator with seed + rank, this rank's own stream.
     void seedStream();
+    // The sample that `id` brings, and the seed of the loader's workers in this epoch: as the rank has them,
+    // planted faults included.
+    std::int64_t contentOf(std::int64_t id) const;
+    std::uint64_t baseSeed() const;
+    bool dataHasLength() const;
 
-    // All micro-batches of the next optimizer step.
-    void forwardBackward(GradientExchange& exchange);
+    // Fetches the micro-batches of the next optimizer step; returns how many tokens they hold (0: none counted).
+    std::int64_t fetch();
+    // Forward and backward of what was fetched. `allTokens`: tokens of this step on all ranks; where it is above 0 every
+    // token weighs the same, however unevenly the ranks are filled.
+    void forwardBackward(GradientExchange& exchange, std::int64_t allTokens);
     // Clipping, optimizer, schedule. `observer` may be null.
     void update(StepObserver* observer);
-    // Part of update() for a twin rank whose parameters another replica has already updated.
-    void adoptUpdate(const Replica& leader);
+    // The same for a twin rank whose parameters `leader` shares and has already updated.
+    void adoptUpdate(const Replica& leader, StepObserver* observer);
 
     int rank() const { return rank_; }
     int world() const { return world_; }
@@ -85,6 +95,10 @@ public:
     std::int64_t totalSteps() const { return totalSteps_; }
     bool clips() const { return config_.clipNorm > 0 || config_.clipValue > 0; }
     FaultMoment moment(int micro = 0) const;
+
+    bool synchronises() const;           // false: a fault leaves no_sync on in the step in progress
+    bool broadcastsBuffers() const;      // before a forward that follows a synchronised pass
+    bool broadcastsInitialState() const; // in DDP's constructor
 
     const RunConfig& config() const { return config_; }
     const FaultSet& faults() const { return faults_; }
@@ -108,8 +122,13 @@ public:
 
 private:
     DataOrderSpec orderSpec() const;
-    at::Tensor scaled(at::Tensor loss, int micro, int micros) const;
+    Batch fetch(std::vector<std::int64_t> ids) const;
+    at::Tensor scaled(at::Tensor loss, int micro, std::int64_t allTokens) const;
+    LossReduction reduction(std::int64_t allTokens) const;
+    void forwardBackward(GradientExchange& exchange, Batch& batch, int micro, std::int64_t allTokens);
     void clip(StepObserver* observer);
+    void finishStep();
+    void stage(wire::Stage stage);
 
     const RunConfig config_;
     const Workload& workload_;
@@ -127,6 +146,8 @@ private:
     Recorder* recorder_ = nullptr;
     StepObserver* observer_ = nullptr;
     StepFacts facts_;
+    std::vector<Batch> fetched_;
+    std::int64_t clock_ = 0; // monotonic ns: where the phase in progress began
     std::int64_t step_ = 0;
     std::int64_t totalSteps_ = 0;
     std::int64_t samplesSeen_ = 0;

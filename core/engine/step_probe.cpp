@@ -14,6 +14,7 @@ namespace lockstep {
 
 namespace {
 
+// Where the tensor lies on the CPU.
 TensorSpan spanOf(const at::Tensor& t)
 {
     return {t.data_ptr(), std::size_t(t.numel()), std::uint32_t(t.element_size()),
@@ -49,11 +50,12 @@ StepProbe::StepProbe(Recorder& recorder, Replica& replica) : recorder_(recorder)
         copies->present.assign(offsets_.size(), false);
     }
     for (std::int64_t id = 0; id < replica.workload().size(); ++id)
-        contentHashes_.push_back(replica.workload().contentHash(id));
+        contentHashes_.push_back(replica.workload().contentHash(replica.contentOf(id)));
 }
 
 StepProbe::~StepProbe()
 {
+    recorder_.waitUntilRead(); // also when an error unwinds: the last job points into this replica
     for (const at::Tensor& p : replica_.parameters())
         torch::autograd::impl::set_post_acc_grad_hooks(p, nullptr);
 }
@@ -98,11 +100,16 @@ void StepProbe::beforeUpdate()
     held_.clear();
     hasClipped_ = false;
     // Clipping changes gradients in place; a bucket view is overwritten by the next backward.
-    if (replica_.clips() || replica_.config().bucketView)
+    gradientsCopied_ = replica_.clips() || replica_.config().bucketView;
+    if (gradientsCopied_) {
         copyGradients(reduced_);
-    else
-        for (const at::Tensor& p : replica_.parameters())
-            held_.push_back(p.grad());
+        return;
+    }
+    for (const at::Tensor& p : replica_.parameters()) {
+        const at::Tensor& grad = p.grad();
+        held_.push_back(grad.defined() && !(grad.is_cpu() && grad.is_contiguous()) ? grad.contiguous().cpu()
+                                                                                   : grad);
+    }
 }
 
 void StepProbe::clipped()
@@ -117,7 +124,7 @@ void StepProbe::copyGradient(Copies& copies, std::size_t parameter) const
     copies.present[parameter] = grad.defined();
     if (!grad.defined())
         return;
-    const at::Tensor dense = grad.contiguous();
+    const at::Tensor dense = grad.is_cpu() ? grad.contiguous() : grad.contiguous().cpu();
     std::memcpy(copies.values.data() + offsets_[parameter], dense.data_ptr<float>(),
                 std::size_t(dense.numel()) * sizeof(float));
 }
@@ -128,28 +135,35 @@ void StepProbe::copyGradients(Copies& copies) const
         copyGradient(copies, i);
 }
 
+// On a GPU the recorder reads a copy.
+TensorSpan StepProbe::readable(const at::Tensor& t)
+{
+    if (t.is_cpu())
+        return spanOf(t);
+    held_.push_back(t.detach().cpu());
+    return spanOf(held_.back());
+}
+
 TensorSpans StepProbe::spansOf(const Copies& copies) const
 {
     TensorSpans spans;
     for (std::size_t i = 0; i < offsets_.size(); ++i) {
-        TensorSpan span = spanOf(replica_.parameters()[i]);
-        span.data = copies.present[i] ? copies.values.data() + offsets_[i] : nullptr;
-        spans.push_back(span);
+        const auto count = std::size_t(replica_.parameters()[i].numel());
+        spans.push_back(
+            {copies.present[i] ? copies.values.data() + offsets_[i] : nullptr, count, sizeof(float), true});
     }
     return spans;
 }
 
-TensorSpans StepProbe::gradientSpans()
+TensorSpans StepProbe::gradientSpans() const
 {
-    if (held_.empty())
+    if (gradientsCopied_)
         return spansOf(reduced_);
     TensorSpans spans;
     for (std::size_t i = 0; i < offsets_.size(); ++i) {
-        TensorSpan span = spanOf(replica_.parameters()[i]);
-        if (held_[i].defined() && !held_[i].is_contiguous())
-            held_[i] = held_[i].contiguous();
-        span.data = held_[i].defined() ? held_[i].data_ptr() : nullptr;
-        spans.push_back(span);
+        const at::Tensor& grad = held_[i];
+        const auto count = std::size_t(replica_.parameters()[i].numel());
+        spans.push_back({grad.defined() ? grad.data_ptr() : nullptr, count, sizeof(float), true});
     }
     return spans;
 }
@@ -159,7 +173,7 @@ void StepProbe::copyBuffers(StepJob& job)
     const std::vector<at::Tensor>& buffers = replica_.buffers();
     bufferCopies_.resize(buffers.size());
     for (std::size_t i = 0; i < buffers.size(); ++i) {
-        TensorSpan span = spanOf(buffers[i]);
+        TensorSpan span = readable(buffers[i]);
         const auto* bytes = static_cast<const std::uint8_t*>(span.data);
         bufferCopies_[i].assign(bytes, bytes + span.count * span.elementSize);
         span.data = bufferCopies_[i].data();
@@ -169,11 +183,11 @@ void StepProbe::copyBuffers(StepJob& job)
 
 void StepProbe::addState(StepJob& job, const at::Tensor& generator)
 {
-    for (const at::Tensor& p : replica_.parameters())
-        job.parameters.push_back(spanOf(p));
-    for (std::size_t i = 0; i < offsets_.size(); ++i)
+    for (std::size_t i = 0; i < offsets_.size() && !job.sharedState; ++i) {
+        job.parameters.push_back(readable(replica_.parameters()[i]));
         for (const auto& [name, tensor] : replica_.optimizer().state(i))
-            job.optimizerState.push_back(spanOf(tensor));
+            job.optimizerState.push_back(readable(tensor));
+    }
     copyBuffers(job);
     generatorCopy_ = generator.defined() ? generator : at::detail::getDefaultCPUGenerator().get_state();
     job.generator = spanOf(generatorCopy_);
@@ -222,9 +236,11 @@ void StepProbe::addFacts(StepRecord& record, const CollectiveFacts& collectives)
     add(record, Quantity::LearningRate, bitsOf(f.rate));
     if (replica_.config().clipNorm > 0)
         add(record, Quantity::ClipNormTorch, bitsOf(double(f.clipNorm)));
-    add(record, Quantity::CollectiveCount, std::uint64_t(collectives.count));
-    add(record, Quantity::CollectiveBytes, std::uint64_t(collectives.bytes));
-    add(record, Quantity::CollectiveDtype, std::uint64_t(collectives.gradientDtype));
+    if (replica_.config().mode != "twin") { // it has none
+        add(record, Quantity::CollectiveCount, std::uint64_t(collectives.count));
+        add(record, Quantity::CollectiveBytes, std::uint64_t(collectives.bytes));
+        add(record, Quantity::CollectiveDtype, std::uint64_t(collectives.gradientDtype));
+    }
     add(record, Quantity::TimeData, bitsOf(f.timeData));
     add(record, Quantity::TimeForward, bitsOf(f.timeForward));
     add(record, Quantity::TimeBackward, bitsOf(f.timeBackward));
@@ -233,12 +249,13 @@ void StepProbe::addFacts(StepRecord& record, const CollectiveFacts& collectives)
     add(record, Quantity::TimeStep, bitsOf(f.timeStep));
 }
 
-void StepProbe::submitInitial()
+void StepProbe::submitInitial(bool sharedState, const at::Tensor& generator)
 {
     StepJob job;
     job.record.rank = replica_.rank();
     job.record.step = replica_.step();
-    addState(job, {});
+    job.sharedState = sharedState;
+    addState(job, generator);
     recorder_.submit(std::move(job));
 }
 

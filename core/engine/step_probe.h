@@ -28,8 +28,9 @@ public:
     void clipped() override;
 
     // Step 0: the state before training.
-    void submitInitial();
-    // After update(). `generator`: this rank's stream where it is not the default generator (twin).
+    void submitInitial(bool sharedState = false, const at::Tensor& generator = {});
+    // After update(). `sharedState`: the parameters are those of the job before (twin). `generator`: the state of this
+    // rank's stream where it is not the default generator's (twin).
     void submit(const CollectiveFacts& collectives, bool sharedState = false,
                 const at::Tensor& generator = {});
 
@@ -44,7 +45,8 @@ private:
     void copyGradients(Copies& copies) const;
     void copyGradient(Copies& copies, std::size_t parameter) const;
     TensorSpans spansOf(const Copies& copies) const;
-    TensorSpans gradientSpans();
+    TensorSpans gradientSpans() const;
+    TensorSpan readable(const at::Tensor& t);
     void addFacts(StepRecord& record, const CollectiveFacts& collectives) const;
     void addSamples(StepJob& job) const;
     void addState(StepJob& job, const at::Tensor& generator);
@@ -63,7 +65,9 @@ private:
     Copies reduced_; // only with clipping or bucket views
     Copies clippedCopies_;
     bool hasClipped_ = false;
-    std::vector<at::Tensor> held_; // gradients of the last step, kept for the recorder
+    bool gradientsCopied_ = false;
+    // Kept for the recorder: the gradients of the last step, then copies of what lies on a GPU.
+    std::vector<at::Tensor> held_;
     std::vector<std::vector<std::uint8_t>> bufferCopies_;
     at::Tensor generatorCopy_;
     std::vector<std::uint64_t> contentHashes_; // by sample id

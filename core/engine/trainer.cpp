@@ -71,7 +71,9 @@ void reportBoundaries(const TrainingSetup& setup, Replica& replica)
                "{\"micro_steps\":" + std::to_string(replica.facts().micros.size()) + "}");
     if (replica.data().epochEnded())
         report(setup, replica, "epoch_end",
-               "{\"epoch\":" + std::to_string(replica.data().position().epoch) + "}");
+               "{\"epoch\":" + std::to_string(replica.data().position().epoch) +
+                   ",\"base_seed\":" + std::to_string(replica.baseSeed()) +
+                   ",\"has_length\":" + (replica.dataHasLength() ? "true" : "false") + "}");
 }
 
 TrainingEnd trainRank(const TrainingSetup& setup)
@@ -100,7 +102,8 @@ TrainingEnd trainRank(const TrainingSetup& setup)
 
     bool stopping = false;
     while (replica.step() < replica.totalSteps() && !stopping) {
-        replica.forwardBackward(*exchange);
+        const std::int64_t tokens = replica.fetch();
+        replica.forwardBackward(*exchange, tokens > 0 ? exchange->sumOverRanks(tokens) : 0);
         replica.update(probe ? &*probe : nullptr);
         if (probe) {
             probe->submit(setup.communicator ? setup.communicator->takeFacts() : CollectiveFacts{});
@@ -116,6 +119,8 @@ TrainingEnd trainRank(const TrainingSetup& setup)
             if (setup.communicator)
                 setup.communicator->takeFacts();
         }
+        if (setup.stepEnds)
+            setup.stepEnds->push_back(monotonicNs());
     }
     if (setup.recorder) {
         setup.recorder->waitUntilRead();

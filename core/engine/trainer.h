@@ -7,6 +7,7 @@
 #include "core/engine/replica.h"
 
 #include <string>
+#include <vector>
 
 namespace lockstep {
 
@@ -16,9 +17,10 @@ struct TrainingSetup {
     const FaultSet* faults = nullptr;
     int rank = 0;
     int world = 1;
-    std::string runFolder;                // empty: no checkpoints
-    Recorder* recorder = nullptr;         // null: nothing is recorded
-    Communicator* communicator = nullptr; // null: single and twin
+    std::string runFolder;                         // empty: no checkpoints
+    Recorder* recorder = nullptr;                  // null: nothing is recorded
+    Communicator* communicator = nullptr;          // null: single and twin
+    std::vector<std::int64_t>* stepEnds = nullptr; // monotonic ns after every step, for measurements
 };
 
 struct TrainingEnd {

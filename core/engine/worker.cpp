@@ -12,9 +12,11 @@
 
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <optional>
 #include <thread>
 
+#include <malloc.h>
 #include <unistd.h>
 
 namespace lockstep {
@@ -27,6 +29,13 @@ constexpr int kExitUnusable = 3;
 constexpr int kExitStopped = 143;
 // torchrun takes the earliest whole second for the root cause: an echo must not come in the same one.
 constexpr auto kEchoDelay = std::chrono::milliseconds(2000);
+
+// Activations of a few hundred KB would otherwise be mapped, faulted in and unmapped again in every step.
+void keepFreedMemory()
+{
+    ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
+}
 
 void makeDeterministic(const RunConfig& config)
 {
@@ -74,6 +83,15 @@ RunConfig withDefaults(RunConfig config)
             if (info.name == config.workload)
                 config.epochs = info.defaultEpochs;
     return config;
+}
+
+void writeTimes(const std::string& path, const std::vector<std::int64_t>& times)
+{
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(times.data()), std::streamsize(times.size() * sizeof times[0]));
+    if (!file.flush())
+        throw Failure{{ErrorKind::Io, "The times could not be written to " + path,
+                       "the file cannot be written", "Choose another file for --times"}};
 }
 
 // One rank's work on all its jobs; keeps what the failure path needs.
@@ -193,8 +211,13 @@ int Worker::train(const WorkerJob& job)
     } else if (job.config.mode == "twin") {
         setup.world = job.config.world;
     }
+    std::vector<std::int64_t> stepEnds;
+    if (!job.timesFile.empty())
+        setup.stepEnds = &stepEnds;
     const TrainingEnd end = job.config.mode == "twin" ? trainTwin(setup) : trainRank(setup);
     step_ = end.step;
+    if (!job.timesFile.empty())
+        writeTimes(job.timesFile, stepEnds);
     const int code = end.stopped ? kExitStopped : kExitFinished;
     sayGoodbye(code, end.stopped ? "stopped" : "finished", false, "");
     return code;
@@ -236,6 +259,7 @@ std::string environmentReport(const RunConfig& config)
 int runWorker(const std::vector<WorkerJob>& jobs, const RankEnvironment& environment)
 {
     installStopSignals();
+    keepFreedMemory();
     Worker worker(environment);
     int code = kExitFinished;
     for (const WorkerJob& job : jobs) {

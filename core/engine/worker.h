@@ -13,6 +13,7 @@ struct WorkerJob {
     RunConfig config;
     std::string streamFile; // where the frames go if no host is connected; empty: nowhere
     std::string runFolder;  // for checkpoints and dumps; empty: none
+    std::string timesFile;  // for measurements: the monotonic ns after every step, as int64; empty: none
 };
 
 // Trains the jobs one after the other; several share one process and one process group. Ends all threads of

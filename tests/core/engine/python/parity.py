@@ -20,7 +20,8 @@ from processes import launch
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOY = dict(workload="toy-mlp", batch=48)
 DIGITS = dict(workload="digits-cnn", batch=96)
-SAMPLES = {"toy-mlp": 1000, "digits-cnn": 1797}
+GPT = dict(workload="char-gpt", batch=64)
+SAMPLES = {"toy-mlp": 1000, "digits-cnn": 1797, "char-gpt": 1463}
 OPTIMIZERS = {"sgd": dict(optimizer="sgd", lr=0.05, weight_decay=1e-3), "adam": dict(optimizer="adam", lr=2e-3),
               "adamw": dict(optimizer="adamw", lr=2e-3, weight_decay=0.1)}
 UNUSED = dict(find_unused=True, workload_options={"unused_layer": "1"})
@@ -34,6 +35,7 @@ MORE = {  # with one optimizer each
     "K=2, clip 0.7, cosine, view": dict(accumulate=2, clip_norm=0.7, scheduler="cosine", scheduler_period=4, bucket_view=True),
     "K=3, find unused, small buckets": dict(accumulate=3, bucket_mb=0.01, **UNUSED), "drop last": dict(drop_last=True),
 }
+RAGGED = dict(workload_options={"ragged": "1"})
 SINGLE = {"python order": dict(order="python"), "python order, K=2": dict(order="python", accumulate=2),
           "aligned with 3 ranks": dict(align_world=3, batch=32), "aligned with 2 ranks, K=2, clip 0.7":
           dict(align_world=2, accumulate=2, clip_norm=0.7, batch=32)}
@@ -53,6 +55,9 @@ def cases(world):
         for i, (f, more) in enumerate(MORE.items()):
             o = list(OPTIMIZERS)[i % 3]
             out.append((base["workload"], o, f, {**common, **OPTIMIZERS[o], **more}))
+    if world > 0:
+        for o, f, more in (("sgd", "plain", {}), ("adam", "ragged", RAGGED), ("adamw", "ragged, K=2, clip 0.7", dict(RAGGED, accumulate=2, clip_norm=0.7))):
+            out.append(("char-gpt", o, f, dict(GPT, mode="ddp", world=world, **OPTIMIZERS[o], **more)))
     for i, (workload, _, _, config) in enumerate(out):
         ranks = max(world, config.get("align_world", 1))
         epoch = -(-SAMPLES[workload] // (ranks * config["batch"]))  # every case trains into its second epoch

@@ -147,14 +147,24 @@ def train(c, rank, world, path):
         if sampler:
             sampler.set_epoch(epoch)
         window = []
-        for i, (x, y, ids) in enumerate(loader):
-            size = min(accumulate, len(loader) - i // accumulate * accumulate)
+        batches = list(loader)  # before any forward: a window's tokens must be known in advance
+        for i, (x, y, ids) in enumerate(batches):
+            first = i // accumulate * accumulate
+            size = min(accumulate, len(batches) - first)
             last = len(window) + 1 == size
+            if not window:
+                all_tokens = torch.tensor(sum(models.tokens(c, b[1]) for b in batches[first : first + size]))
+                if ddp and all_tokens > 0:
+                    dist.all_reduce(all_tokens)
+                all_tokens = int(all_tokens)
             record.watch, record.local = last, {}
             with contextlib.nullcontext() if last or not ddp else model.no_sync():
                 loss = models.loss_of(c, model(x), y)
-                (loss / size if size > 1 else loss).backward()
-            window.append((loss.item(), ids.numpy()))
+                if all_tokens:
+                    (loss * (world / all_tokens)).backward()
+                else:
+                    (loss / size if size > 1 else loss).backward()
+            window.append((loss.item() / (models.tokens(c, y) or 1), ids.numpy()))
             if not last:
                 continue
             step += 1
