@@ -12,8 +12,11 @@
 #include "ui/window/rail.h"
 
 #include <QCloseEvent>
+#include <QComboBox>
+#include <QCoreApplication>
 #include <QDir>
 #include <QFileDialog>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QMenu>
 #include <QMenuBar>
@@ -109,6 +112,7 @@ MainWindow::MainWindow(RunCommands& commands, QWidget* parent)
         else
             message_->clear();
     });
+    QCoreApplication::instance()->installEventFilter(this);
     start_->setRecentProjects(QSettings().value(QStringLiteral("recentProjects")).toStringList());
     projectClosed();
 }
@@ -320,6 +324,20 @@ void MainWindow::resizeEvent(QResizeEvent* event)
     rail_->setCollapsed(width() < kRailCollapsesBelow);
     if (keys_->isVisible())
         keys_->hide();
+}
+
+// Letters are shortcuts (D, L, S), but in a list of choices they choose.
+bool MainWindow::eventFilter(QObject* watched, QEvent* event)
+{
+    if (event->type() == QEvent::ShortcutOverride && qobject_cast<QComboBox*>(watched)) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        const bool plain = (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == Qt::NoModifier;
+        if (plain && !key->text().isEmpty() && key->text().front().isLetterOrNumber()) {
+            event->accept();
+            return true;
+        }
+    }
+    return QMainWindow::eventFilter(watched, event);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)

@@ -13,6 +13,7 @@
 #include "ui/window/rail.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QFile>
 #include <QListView>
 #include <QSettings>
@@ -136,6 +137,21 @@ private Q_SLOTS:
         box->setText(run);
         QTest::keyClick(box, Qt::Key_Return);
         QCOMPARE(chosen.last().at(1).toString(), QStringLiteral("run:") + run);
+    }
+
+    void lettersInAListOfChoicesChooseThere()
+    {
+        ProjectFixture project;
+        FakeCommands commands;
+        MainWindow window(commands);
+        QVERIFY(opened(window, project.folder()));
+        QTest::keyClick(&window, Qt::Key_F5);
+        auto* mode = window.findChild<QComboBox*>(QStringLiteral("mode"));
+        QCOMPARE(mode->currentText(), QStringLiteral("single"));
+        QTRY_VERIFY(mode->hasFocus());
+        QTest::keyClick(mode, Qt::Key_D);
+        QCOMPARE(window.currentPage(), QStringLiteral("runs"));
+        QCOMPARE(mode->currentText(), QStringLiteral("ddp"));
     }
 
     void keysAreACardNotADialog()
