@@ -9,6 +9,8 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace lockstep {
 
 namespace {
@@ -147,7 +149,11 @@ void EvidencePanel::setComparison(const RunComparisonPtr& comparison, const QStr
         title->setToolTip(tr("%1, limit %2").arg(one.title, one.limit));
         ++row;
     }
-    const DivergenceRow& first = comparison->first.front();
+    // The values where the runs part first; rows stand in causal order, and a later link may part earlier.
+    const auto origin =
+        std::find_if(comparison->first.begin(), comparison->first.end(),
+                     [&](const DivergenceRow& one) { return one.step == comparison->firstStep; });
+    const DivergenceRow& first = origin == comparison->first.end() ? comparison->first.front() : *origin;
     const std::pair<QString, QString> lines[] = {{nameA, first.a}, {nameB, first.b}};
     values_->addWidget(cell("secondary", tr("%1, step %2").arg(first.title).arg(first.step), false, this), 0,
                        0, 1, 2);
