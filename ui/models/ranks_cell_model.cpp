@@ -168,9 +168,26 @@ int RanksCellModel::columnCount(const QModelIndex& parent) const
 QString RanksCellModel::text(const RankCellRow& row, int column) const
 {
     switch (column) {
-    case What:
-        return isTime(row.quantity) ? tr("%1, ms").arg(quantityTitle(row.quantity))
-                                    : quantityTitle(row.quantity);
+    case What: // short: the panel is narrow; the tooltip has the full title
+        switch (row.quantity) {
+        case Quantity::GradNormLocal:
+            return tr("gradient norm, local");
+        case Quantity::GradNorm:
+            return tr("gradient norm, reduced");
+        case Quantity::TimeData:
+            return tr("data, ms");
+        case Quantity::TimeForward:
+            return tr("forward, ms");
+        case Quantity::TimeBackward:
+            return tr("backward, ms");
+        case Quantity::TimeOptimizer:
+            return tr("optimizer, ms");
+        case Quantity::ParamFingerprint:
+            return tr("parameters");
+        default:
+            return isTime(row.quantity) ? tr("%1, ms").arg(quantityTitle(row.quantity))
+                                        : quantityTitle(row.quantity);
+        }
     case Value:
         if (!row.present)
             return tr("no record");

@@ -73,6 +73,7 @@ void RanksEqualityScan::compareStep(Track& track, std::int64_t step)
     if (found.firstDifferent < 0 && groups.size() > 1) {
         found.firstDifferent = step;
         found.differentRank = INT32_MAX;
+        found.differentRanks = int(values.size() - most->second.size());
         for (auto it = groups.begin(); it != groups.end(); ++it)
             if (it != most)
                 found.differentRank = std::min(found.differentRank, it->second.front());

@@ -26,8 +26,9 @@ struct RankEquality {
     int ranks = 0;                    // with values
     std::int64_t steps = 0;           // compared; 0: fewer than two ranks recorded it
     std::int64_t firstDifferent = -1; // step at which a rank differs from the majority of the ranks
-    int differentRank = -1;
-    std::int64_t firstRepeated = -1; // step at which two ranks have the same value
+    int differentRank = -1;           // the lowest of them
+    int differentRanks = 0;           // how many at that step
+    std::int64_t firstRepeated = -1;  // step at which two ranks have the same value
     int repeatedRank = -1, repeatedOf = -1;
 
     bool broken() const

@@ -49,6 +49,12 @@ QString equalitySentence(const RankEquality& row)
             .arg(nameOf(row.quantity))
             .arg(row.repeatedOf)
             .arg(row.firstRepeated);
+    if (row.differentRanks > 1)
+        return Tr::tr("%1 differ on %2 of %3 ranks from step %4")
+            .arg(nameOf(row.quantity))
+            .arg(row.differentRanks)
+            .arg(row.ranks)
+            .arg(row.firstDifferent);
     return Tr::tr("%1 differ on rank %2 from step %3")
         .arg(nameOf(row.quantity))
         .arg(row.differentRank)
@@ -177,7 +183,9 @@ QString RanksEqualityModel::text(const RankEquality& row, int column) const
         if (column == Verdict)
             return row.rule == RankEquality::Rule::Equal ? tr("differ") : tr("repeat");
         return row.rule == RankEquality::Rule::Equal
-                   ? tr("rank %1, step %2").arg(row.differentRank).arg(row.firstDifferent)
+                   ? (row.differentRanks > 1
+                          ? tr("%1 ranks, step %2").arg(row.differentRanks).arg(row.firstDifferent)
+                          : tr("rank %1, step %2").arg(row.differentRank).arg(row.firstDifferent))
                    : tr("rank %1 as %2, step %3")
                          .arg(row.repeatedRank)
                          .arg(row.repeatedOf)

@@ -86,7 +86,7 @@ RanksPage::RanksPage(const PageContext& context, QWidget* parent)
             Q_EMIT openRequested(QStringLiteral("curves"), QStringLiteral("step:%1").arg(*step));
     });
     connect(feed_, &RanksFeed::changed, this, &RanksPage::draw);
-    connect(equality_, &RanksEqualityModel::changed, this, &RanksPage::showVerdict);
+    connect(equality_, &RanksEqualityModel::changed, this, &RanksPage::draw);
     const auto problem = [this](const QString& sentence) { banner_->showMessage(State::Failed, sentence); };
     connect(feed_, &RanksFeed::problem, this, problem);
     connect(equality_, &RanksEqualityModel::problem, this, problem);
@@ -183,8 +183,10 @@ void RanksPage::draw()
     const RankPicture& picture = feed_->picture();
     if (!picture.ranks.empty() && (!rankByUser_ || rowOfRank(feed_->chosenRank()) < 0)) {
         rankByUser_ = false;
-        const int odd = oddRank(picture);
-        feed_->setChosenRank(odd >= 0 ? odd : picture.ranks.front());
+        int odd = oddRank(picture);
+        if (const std::optional<RankEquality> broken = equality_->firstBroken(); broken && odd < 0)
+            odd = broken->rank();
+        feed_->setChosenRank(rowOfRank(odd) >= 0 ? odd : picture.ranks.front());
     }
     const RunEntry* entry = run();
     plots_->showPicture(picture, feed_->others(), feed_->chosenRank(), quantity(), entry && entry->running());
@@ -268,10 +270,12 @@ void RanksPage::pin(std::optional<RankStep> cell)
 void RanksPage::goToStep(qint64 step)
 {
     const auto [lower, upper] = group_->xRange();
-    if (double(step) < lower || double(step) > upper) {
-        const double half = (upper - lower) / 2;
-        group_->setXRange(double(step) - half, double(step) + half);
-    }
+    const double at = double(step), width = upper - lower;
+    if (at < lower &&
+        lower - at < width / 4) // a little outside, such as step 0: kept together with what is shown
+        group_->setXRange(at - width * 0.01, upper);
+    else if (at < lower || at > upper)
+        group_->setXRange(at - width / 2, at + width / 2);
     group_->setFollowing(false);
     group_->setCursorStep(step);
 }
@@ -320,6 +324,8 @@ void RanksPage::open(const QString& argument)
     refresh();
     if (argument.startsWith(QLatin1String("step:")))
         goToStep(argument.mid(5).toLongLong());
+    else if (const std::optional<qint64> step = context().selection.step(); step && !group_->cursorStep())
+        group_->setCursorStep(step); // the step that another page, or the session, was at
     heatmap_->setFocus();
 }
 

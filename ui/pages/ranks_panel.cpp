@@ -57,7 +57,7 @@ RanksPanel::RanksPanel(QAbstractItemModel* cell, QAbstractItemModel* equality, Q
     text->addWidget(headline_);
     text->addWidget(judgement_);
     auto* buttons = new QHBoxLayout;
-    buttons->setContentsMargins(14, 8, 14, 0);
+    buttons->setContentsMargins(14, 6, 14, 0);
     buttons->addWidget(curves_);
     buttons->addStretch(1);
     auto* section = new QHBoxLayout;
@@ -76,9 +76,9 @@ RanksPanel::RanksPanel(QAbstractItemModel* cell, QAbstractItemModel* equality, Q
     whole->addLayout(text);
     whole->addSpacing(8);
     whole->addWidget(cell_);
+    whole->addLayout(buttons);
     whole->addLayout(section);
     whole->addWidget(equality_);
-    whole->addLayout(buttons);
     whole->addStretch(1);
     whole->addWidget(hint);
     showNoCell();
@@ -99,7 +99,7 @@ void RanksPanel::showCell(int rank, qint64 step, const QString& headline, const 
     }
     pinned_->setVisible(pinned);
     cell_->show();
-    curves_->setEnabled(true);
+    curves_->show();
 }
 
 void RanksPanel::showNoCell()
@@ -109,7 +109,7 @@ void RanksPanel::showNoCell()
     judgement_->setText(tr("Point at a cell to see its exact values."));
     pinned_->hide();
     cell_->hide();
-    curves_->setEnabled(false);
+    curves_->hide();
 }
 
 void RanksPanel::setRanks(int ranks)

@@ -105,6 +105,15 @@ private Q_SLOTS:
         QCOMPARE(found.differentRank, 0);
     }
 
+    void severalRanksThatDifferAreCounted()
+    {
+        const RankEquality found = scanned(Quantity::ParamFingerprint, 4, 9, [](int rank, std::int64_t step) {
+            return std::uint64_t(step * 8 + rank);
+        });
+        QCOMPARE(found.differentRank, 1);
+        QCOMPARE(equalitySentence(found), QStringLiteral("parameters differ on 3 of 4 ranks from step 0"));
+    }
+
     void shardsMayDiffer()
     {
         const Bits own = [](int rank, std::int64_t step) { return std::uint64_t(step * 8 + rank); };
@@ -201,7 +210,7 @@ private Q_SLOTS:
         QTRY_COMPARE(model.rowCount(), 4);
         QCOMPARE(row(model, 0), QStringLiteral("loss | 4.000000 | 3.000000"));
         QCOMPARE(row(model, 1), QStringLiteral("step time, ms | 12.50 | 12.50"));
-        QCOMPARE(row(model, 2), QStringLiteral("fingerprint of parameters | 0000 0000 | 1 of 3 equal"));
+        QCOMPARE(row(model, 2), QStringLiteral("parameters | 0000 0000 | 1 of 3 equal"));
         QCOMPARE(model.headerData(RanksCellModel::Value, Qt::Horizontal).toString(),
                  QStringLiteral("rank 2"));
         QCOMPARE(model.index(0, RanksCellModel::Value).data(Qt::ToolTipRole).toString(),
