@@ -135,6 +135,7 @@ private:
         CheckpointRow& row = tree_.rows[std::size_t(at)];
         const auto shape = c_.shape(tensor);
         row.tensor = true;
+        row.tensorIndex = value.tensorIndex();
         row.kind = fromView(dtypeInfo(tensor.dtype).name);
         row.shape = formatShape({shape.begin(), shape.end()});
         row.elements = c_.elements(tensor).value_or(-1);
@@ -200,6 +201,18 @@ private:
 
 } // namespace
 
+QString keyName(const CheckpointTree& tree, const CheckpointRow& row)
+{
+    QString name = row.name;
+    for (int above = row.parent; above >= 0; above = tree.rows[std::size_t(above)].parent) {
+        const CheckpointRow& group = tree.rows[std::size_t(above)];
+        if (group.kind != QLatin1String("prefix"))
+            break;
+        name.prepend(group.name);
+    }
+    return name;
+}
+
 CheckpointTreePtr readCheckpointTree(const QString& path)
 {
     auto tree = std::make_shared<CheckpointTree>();
@@ -211,7 +224,8 @@ CheckpointTreePtr readCheckpointTree(const QString& path)
         tree->error = qs(opened.error().sentence());
         return tree;
     }
-    const Checkpoint& checkpoint = *opened;
+    tree->checkpoint = std::make_shared<const Checkpoint>(std::move(*opened));
+    const Checkpoint& checkpoint = *tree->checkpoint;
     tree->container = fromView(containerName(checkpoint.container));
     tree->bytes = QFileInfo(path).size();
     if (!checkpoint.weightsOnly)

@@ -10,6 +10,8 @@
 
 namespace lockstep {
 
+class Checkpoint;
+
 struct CheckpointRow {
     QString name;               // last step of the path; prefixes end with a dot
     QString path;               // names joined by dots, for the tooltip and the filter
@@ -21,6 +23,7 @@ struct CheckpointRow {
     int row = 0; // within the parent
     std::vector<int> children;
     bool tensor = false;
+    std::uint32_t tensorIndex = 0; // of tensors: into Checkpoint::tensors
 };
 
 struct CheckpointTree {
@@ -36,7 +39,12 @@ struct CheckpointTree {
     bool complete = true; // false: more rows than are shown
     std::vector<CheckpointRow> rows;
     std::vector<int> roots;
+    // What was read, for statistics and comparisons; null: could not be opened. Const access from any thread.
+    std::shared_ptr<const Checkpoint> checkpoint;
 };
+
+// The name in the state dict: the prefixes above and the last step, without the path to the dict.
+QString keyName(const CheckpointTree& tree, const CheckpointRow& row);
 
 using CheckpointTreePtr = std::shared_ptr<const CheckpointTree>;
 

@@ -1,6 +1,7 @@
-// A CheckpointTree for views: key, dtype, shape, elements, value.
+// A CheckpointTree for views: key, dtype, shape, elements, value, and the numbers of tensors as they come in.
 #pragma once
 
+#include "ui/models/checkpoint_numbers.h"
 #include "ui/models/checkpoint_tree.h"
 
 #include <QAbstractItemModel>
@@ -12,11 +13,16 @@ class CheckpointTreeModel : public QAbstractItemModel
     Q_OBJECT
 
 public:
-    enum Column { Key, Kind, Shape, Elements, ValueText, ColumnCount };
+    enum Column { Key, Kind, Shape, Elements, Norm, Min, NanCount, ValueText, ColumnCount };
 
     using QAbstractItemModel::QAbstractItemModel;
 
     void setTree(CheckpointTreePtr tree); // may be null
+    // Batches of another tree are ignored.
+    void addNumbers(const NumbersBatch& batch);
+    const std::vector<TensorNumbers>& numbers() const { return numbers_; }
+    // Rows of this prefix get a red ground: what the verdict speaks of. Empty: none.
+    void setMarkedPrefix(const QString& prefix);
     const CheckpointTree* tree() const { return tree_.get(); }
     const CheckpointRow& row(const QModelIndex& index) const
     {
@@ -33,7 +39,13 @@ public:
 private:
     const std::vector<int>& childrenOf(const QModelIndex& parent) const;
 
+    QVariant numberText(std::size_t row, int column) const;
+    QVariant numberTip(std::size_t row) const;
+    bool marked(const CheckpointRow& row) const;
+
     CheckpointTreePtr tree_;
+    std::vector<TensorNumbers> numbers_; // one per row of the tree
+    QString markedPrefix_;
 };
 
 } // namespace lockstep
