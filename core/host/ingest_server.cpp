@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 namespace lockstep {
 
@@ -54,9 +55,10 @@ struct IngestServer::Connection {
     bool closed = false;
 };
 
-IngestServer::IngestServer(int world, IngestSink& sink, QObject* parent)
+IngestServer::IngestServer(int world, IngestSink& sink, int replayed, QObject* parent)
     : QObject(parent),
       world_(world),
+      replayed_(replayed),
       sink_(sink),
       token_(makeToken()),
       server_(std::make_unique<QTcpServer>())
@@ -156,6 +158,11 @@ bool IngestServer::reject(Connection& connection, const Error& error)
     return false;
 }
 
+bool IngestServer::mayReport(int process, int rank) const
+{
+    return replayed_ > 0 ? rank >= 0 && rank < replayed_ : rank == process;
+}
+
 bool IngestServer::deliver(Connection& connection, const wire::Frame& frame)
 {
     if (connection.rank < 0)
@@ -165,7 +172,11 @@ bool IngestServer::deliver(Connection& connection, const wire::Frame& frame)
                           void (IngestSink::*receive)(const std::decay_t<decltype(*decoded)>&)) {
         if (!decoded)
             return reject(connection, decoded.error());
-        if (decoded->rank != connection.rank)
+        // How a process lives and ends it says of itself alone, a twin too.
+        using Record = std::decay_t<decltype(*decoded)>;
+        constexpr bool ofProcess =
+            std::is_same_v<Record, wire::Heartbeat> || std::is_same_v<Record, wire::Goodbye>;
+        if (ofProcess ? decoded->rank != connection.rank : !mayReport(connection.rank, decoded->rank))
             return reject(connection, foreignRecord(connection.rank, decoded->rank));
         (sink_.*receive)(decoded.value());
         return true;

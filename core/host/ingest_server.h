@@ -42,8 +42,9 @@ class IngestServer : public QObject
 {
     Q_OBJECT
 public:
-    // `world`: ranks 0 ... world-1 may connect. `sink` must outlive the server.
-    IngestServer(int world, IngestSink& sink, QObject* parent = nullptr);
+    // `world`: ranks 0 ... world-1 may connect. `replayed`: a twin's one process reports the steps of this many ranks;
+    // 0: every process reports only itself. `sink` must outlive the server.
+    explicit IngestServer(int world, IngestSink& sink, int replayed = 0, QObject* parent = nullptr);
     ~IngestServer() override;
 
     // `port` 0 takes a free one. Errors: Busy, Environment.
@@ -67,7 +68,10 @@ private:
     bool reject(Connection& connection, const Error& error);
     void close(Connection& connection);
 
+    bool mayReport(int process, int rank) const;
+
     const int world_;
+    const int replayed_;
     IngestSink& sink_;
     std::string token_;
     std::unique_ptr<QTcpServer> server_;

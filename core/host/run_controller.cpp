@@ -82,7 +82,8 @@ Status RunController::start()
     if (!rendezvous)
         return rendezvous.error();
     rendezvous_ = std::make_unique<ListenSocket>(std::move(rendezvous).value());
-    ingest_ = std::make_unique<IngestServer>(world_, static_cast<IngestSink&>(*this));
+    ingest_ = std::make_unique<IngestServer>(world_, static_cast<IngestSink&>(*this),
+                                             options_.config.mode == "twin" ? options_.config.world : 0);
     if (Status listening = ingest_->listen(); !listening)
         return listening;
     if (Status entered = enter(); !entered) {

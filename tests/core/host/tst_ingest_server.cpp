@@ -115,6 +115,18 @@ private Q_SLOTS:
         QTRY_COMPARE(log.lines, (QStringList{"hello 0", "step 0 1 (1 values)", "goodbye 0 finished"}));
     }
 
+    void aTwinReportsTheStepsOfTheRanksItReplays()
+    {
+        Log log;
+        IngestServer server(1, log, 2);
+        QVERIFY(server.listen());
+        QTcpSocket twin;
+        send(twin, server, hello(0, server.token()) + step(0, 1) + step(1, 1));
+        QTRY_COMPARE(log.lines, (QStringList{"hello 0", "step 0 1 (1 values)", "step 1 1 (1 values)"}));
+        send(twin, server, step(2, 1)); // beyond the ranks it replays
+        QTRY_COMPARE(log.lines.last(), QStringLiteral("closed 0"));
+    }
+
     void closingDeliversEverythingFirst()
     {
         Log log;
