@@ -104,7 +104,7 @@ private:
     void judgeBuild(NodeId target);
     void refuseOpcode(std::uint8_t opcode);
 
-    // pickle_calls.cpp: the known functions. `args` is a Tuple node.
+    // pickle_calls.cpp, pickle_tensors.cpp: the known functions. `args` is a Tuple node.
     Problem knownCall(KnownCall which, NodeId callee, NodeId args);
     std::size_t argCount(NodeId args) const { return c_.nodes[args].count; }
     NodeId arg(NodeId args, std::size_t i) const;

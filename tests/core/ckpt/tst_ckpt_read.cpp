@@ -11,10 +11,15 @@
 
 #include <QtTest>
 
+#include <cstddef>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +48,27 @@ std::vector<std::string> paths(const Checkpoint& c)
     std::vector<std::string> all;
     walkLeaves(c, [&](const Leaf& leaf) { all.emplace_back(leaf.path); });
     return all;
+}
+
+// From here on this process dies if it starts a program or a process, opens a socket, or changes a file: the kernel checks it.
+bool forbidActions()
+{
+    std::vector<sock_filter> filter = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+    for (const long call : {SYS_execve, SYS_execveat, SYS_socket, SYS_unlinkat, SYS_renameat2, SYS_mkdirat,
+                            SYS_ptrace, SYS_kill}) {
+        filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1));
+        filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+    }
+#ifdef SYS_fork
+    for (const long call : {SYS_fork, SYS_vfork, SYS_unlink, SYS_rename, SYS_mkdir, SYS_creat}) {
+        filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1));
+        filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+    }
+#endif
+    filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+    const sock_fprog program = {static_cast<unsigned short>(filter.size()), filter.data()};
+    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 // The number of disagreements between the manifest's entry and ours, in the fields that describe a tensor.
@@ -164,6 +190,16 @@ void TestCkptRead::hostileInputsEndInAnAnswer()
     std::vector<std::string> roots = {made.path().toStdString()};
     if (std::filesystem::exists(kCorpus + "/hostile/cases.json"))
         roots.push_back(kCorpus + "/hostile");
+    // Control: the kernel does stop a process that starts a program.
+    if (const pid_t child = ::fork(); child == 0) {
+        if (forbidActions())
+            ::execl("/bin/true", "true", nullptr);
+        ::_exit(0);
+    } else {
+        int status = 0;
+        QVERIFY(::waitpid(child, &status, 0) == child);
+        QVERIFY(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+    }
     QTemporaryDir workFolder;
     QStringList wrong;
     int count = 0;
@@ -179,7 +215,7 @@ void TestCkptRead::hostileInputsEndInAnAnswer()
             if (child == 0) {
                 ::close(pipes[0]);
                 std::string answer;
-                if (::chdir(workFolder.path().toLocal8Bit().constData()) == 0) {
+                if (::chdir(workFolder.path().toLocal8Bit().constData()) == 0 && forbidActions()) {
                     auto opened = openCheckpoint(root + "/" + name);
                     if (opened)
                         answer = manifestJson(*opened, {});
