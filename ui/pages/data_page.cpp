@@ -67,7 +67,7 @@ void DataPage::buildCoverage()
     coveragePane_->head()->addWidget(hover_);
     coveragePane_->head()->addWidget(
         label("hint",
-              tr("dark: used early, light: used late; triangle: padding duplicate; "
+              tr("strong: used early, faint: used late; triangle: padding duplicate; "
                  "grey line: every sample seen"),
               coveragePane_));
     coveragePane_->head()->addWidget(segmentedButtons(

@@ -77,7 +77,7 @@ CoverageView::CoverageView(QWidget* parent) : QWidget(parent)
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Coverage, sample by rank"));
-    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
 }
 
 int CoverageView::rowsPerEpoch() const
@@ -95,7 +95,9 @@ QSize CoverageView::sizeHint() const
 
 QSize CoverageView::minimumSizeHint() const
 {
-    return {480, sizeHint().height()};
+    // On small screens the strips get lower, and only what decides is written beside them.
+    const int epochs = data_ ? std::max<int>(1, int(data_->orders.size())) : 1;
+    return {480, std::min(sizeHint().height(), epochs * (24 + kGap) + kAxis + 8)};
 }
 
 void CoverageView::setData(CoverageDataPtr data)
@@ -103,7 +105,7 @@ void CoverageView::setData(CoverageDataPtr data)
     data_ = std::move(data);
     image_ = {};
     pictures_.clear();
-    setFixedHeight(sizeHint().height());
+    setMaximumHeight(sizeHint().height());
     updateGeometry();
     if (data_ && data_->error.isEmpty())
         setAccessibleDescription(
@@ -269,10 +271,15 @@ void CoverageView::paintSummary(QPainter& painter, int epoch)
         y += 18;
     };
     const bool complete = row.seen == data_->datasetSize;
-    line(tr("%1 of %2 seen").arg(formatCount(row.seen), formatCount(data_->datasetSize)),
-         complete ? t.ink : t.red, !complete);
-    line(tr("%1 overlap").arg(formatCount(row.overlap)), row.overlap > 0 ? t.red : t.ink2, row.overlap > 0);
-    line(tr("%1 padding").arg(formatCount(row.padding)), t.ink2);
+    const bool roomy = s.rows.height() + kGap >= 4 * 18;
+    if (roomy || !complete)
+        line(tr("%1 of %2 seen").arg(formatCount(row.seen), formatCount(data_->datasetSize)),
+             complete ? t.ink : t.red, !complete);
+    if (roomy || row.overlap > 0)
+        line(tr("%1 overlap").arg(formatCount(row.overlap)), row.overlap > 0 ? t.red : t.ink2,
+             row.overlap > 0);
+    if (roomy)
+        line(tr("%1 padding").arg(formatCount(row.padding)), t.ink2);
     if (epoch == 0)
         line(tr("first order"), t.ink2, false, State::Holds);
     else if (row.sameOrder)
@@ -280,7 +287,8 @@ void CoverageView::paintSummary(QPainter& painter, int epoch)
     else
         line(data_->plan.shuffle ? tr("changed") : tr("not shuffled"), t.ink2, false, State::Holds);
 
-    const QRect square(width() - kSquare - 6, s.rows.top(), kSquare, kSquare);
+    const int side = std::min(kSquare, s.rows.height() + kGap - 6);
+    const QRect square(width() - side - 6, s.rows.top(), side, side);
     painter.setPen(t.line);
     painter.setBrush(t.base);
     painter.drawRect(square);
