@@ -20,6 +20,13 @@
     </context>
     <context>
         <name>lockstep::CheckpointsPage</name>
+    <message numerus="yes">
+        <source>%1 NaN in %n tensor(s), limit 0</source>
+        <translation>
+            <numerusform>%1 NaN in %n tensor, limit 0</numerusform>
+            <numerusform>%1 NaN in %n tensors, limit 0</numerusform>
+        </translation>
+    </message>
         <message numerus="yes">
             <source>%n further problem(s).</source>
             <translation>
@@ -200,4 +207,52 @@
             </translation>
         </message>
     </context>
+<context>
+    <name>lockstep::CheckpointVerdict</name>
+    <message numerus="yes">
+        <source>%n failure(s), limit 0.</source>
+        <translation>
+            <numerusform>%n failure, limit 0.</numerusform>
+            <numerusform>%n failures, limit 0.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n remark(s), the file loads.</source>
+        <translation>
+            <numerusform>%n remark, the file loads.</numerusform>
+            <numerusform>%n remarks, the file loads.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>CRC of %n record(s)</source>
+        <translation>
+            <numerusform>CRC of %n record</numerusform>
+            <numerusform>CRC of %n records</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n record(s)</source>
+        <translation>
+            <numerusform>%n record</numerusform>
+            <numerusform>%n records</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n global(s), all plain</source>
+        <translation>
+            <numerusform>%n global, all plain</numerusform>
+            <numerusform>%n globals, all plain</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::CheckpointRepairPanel</name>
+    <message numerus="yes">
+        <source>Strip prefix &quot;%1&quot; from %n key(s)</source>
+        <translation>
+            <numerusform>Strip prefix &quot;%1&quot; from %n key</numerusform>
+            <numerusform>Strip prefix &quot;%1&quot; from %n keys</numerusform>
+        </translation>
+    </message>
+</context>
 </TS>

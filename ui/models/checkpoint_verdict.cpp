@@ -40,6 +40,7 @@ QString wrapperName(std::string_view segment)
 // The leading segments of the common prefix that wrappers put there.
 void findPrefix(const ModelPart& model, CheckpointVerdict& out)
 {
+    out.modelPath = shown(model.path);
     std::vector<std::string> names;
     for (const ModelKey& key : model.keys) {
         names.push_back(key.name);
@@ -48,7 +49,8 @@ void findPrefix(const ModelPart& model, CheckpointVerdict& out)
     out.keys = std::int64_t(names.size());
     if (names.size() < 2)
         return;
-    for (const std::string_view segment : splitKey(commonPrefix(names))) {
+    const std::string common = commonPrefix(names); // splitKey() gives views into it
+    for (const std::string_view segment : splitKey(common)) {
         if (segment.empty() || !isWrapperSegment(segment))
             break;
         out.prefix += shown(segment) + QLatin1Char('.');
@@ -89,7 +91,8 @@ QString explain(const Verdict& verdict, std::size_t findings)
 void prefixHeadline(CheckpointVerdict& out)
 {
     QStringList wrappers;
-    for (const std::string_view segment : splitKey(out.prefix.toStdString()))
+    const std::string prefix = out.prefix.toStdString(); // splitKey() gives views into it
+    for (const std::string_view segment : splitKey(prefix))
         if (!segment.empty() && !wrappers.contains(wrapperName(segment)))
             wrappers << wrapperName(segment);
     const QString all = formatCount(out.keys);

@@ -18,6 +18,7 @@ struct CheckpointVerdict {
     QString explanation;
     QStringList fine;         // short, one check each
     QString prefix;           // put in front of every key of the model by wrappers, "module."; empty: none
+    QString modelPath;        // where the model part lies, "model"; empty: it is the root
     std::int64_t keys = 0;    // tensors of the model part
     std::int64_t wrapped = 0; // those of them with a wrapper segment anywhere
     bool bytesChecked = false;

@@ -5,17 +5,24 @@
 #include "ui/models/format.h"
 #include "ui/models/project_model.h"
 #include "ui/models/roles.h"
+#include "ui/pages/checkpoint_diff_panel.h"
+#include "ui/pages/checkpoint_repair_panel.h"
 #include "ui/widgets/building_blocks.h"
 #include "ui/widgets/data_tree.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/two_line_delegate.h"
 
+#include <QAction>
+#include <QClipboard>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QGuiApplication>
 #include <QJsonArray>
 #include <QLineEdit>
 #include <QListView>
+#include <QMenu>
 #include <QProgressBar>
+#include <QSaveFile>
 #include <QSortFilterProxyModel>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -29,10 +36,27 @@ CheckpointsPage::CheckpointsPage(const PageContext& context, QWidget* parent)
       tree_(new CheckpointTreeModel(this)),
       filter_(new QSortFilterProxyModel(this)),
       banner_(new Banner(this)),
-      progress_(new QProgressBar(this))
+      progress_(new QProgressBar(this)),
+      diff_(new CheckpointDiffPanel(this)),
+      repair_(new CheckpointRepairPanel(context.undo, this)),
+      inspector_(new CheckpointInspector(this))
 {
     auto* openButton = button(tr("Open file"), QStringLiteral("plus"), this);
+    makeCompareMenu();
+    headActions()->addWidget(compareButton_);
+    exportButton_ = button(tr("Export CSV"), QStringLiteral("export"), this);
+    exportButton_->setObjectName(QStringLiteral("exportCsv"));
+    headActions()->addWidget(exportButton_);
     headActions()->addWidget(openButton);
+    connect(exportButton_, &QPushButton::clicked, this, &CheckpointsPage::exportCsv);
+    connect(inspector_, &CheckpointInspector::verdictReady, this,
+            [this](const CheckpointVerdictPtr& verdict) {
+                verdict_ = verdict;
+                showVerdict();
+            });
+    connect(inspector_, &CheckpointInspector::numbersReady, this,
+            [this](const NumbersBatchPtr& batch) { tree_->addNumbers(*batch); });
+    connect(inspector_, &CheckpointInspector::numbersFinished, this, &CheckpointsPage::countNumbers);
     connect(openButton, &QPushButton::clicked, this, &CheckpointsPage::openFile);
     filter_->setSourceModel(tree_);
     filter_->setFilterRole(IdRole);
@@ -41,11 +65,20 @@ CheckpointsPage::CheckpointsPage(const PageContext& context, QWidget* parent)
 
     auto* columns = new QSplitter(Qt::Horizontal, this);
     columns->addWidget(makeList());
-    columns->addWidget(makeTree());
+    auto* rows = new QSplitter(Qt::Vertical, this);
+    rows->addWidget(makeTree());
+    rows->addWidget(diff_);
+    rows->setStretchFactor(0, 3);
+    rows->setStretchFactor(1, 1);
+    rows->setChildrenCollapsible(false);
+    columns->addWidget(rows);
+    columns->addWidget(repair_);
+    connectRepair();
     columns->setStretchFactor(0, 0);
     columns->setStretchFactor(1, 1);
     columns->setChildrenCollapsible(false);
-    columns->setSizes({232, 10000});
+    columns->setStretchFactor(2, 0);
+    columns->setSizes({204, 10000, 300});
     body()->addWidget(columns, 1);
 
     connect(&context.project, &ProjectModel::changed, this,
@@ -134,6 +167,7 @@ QWidget* CheckpointsPage::makeTree()
     bar->addWidget(label("paneTitle", tr("Keys"), keys));
     bar->addStretch(1);
     filterEdit_ = new QLineEdit(keys);
+    filterEdit_->setObjectName(QStringLiteral("keyFilter"));
     filterEdit_->setPlaceholderText(tr("filter keys"));
     filterEdit_->setAccessibleName(tr("Filter keys"));
     filterEdit_->addAction(icon(QStringLiteral("filter"), Tone::Hint), QLineEdit::LeadingPosition);
@@ -149,6 +183,7 @@ QWidget* CheckpointsPage::makeTree()
     keysColumn->addWidget(treeView_, 1);
     stack_->addWidget(keys);
     column->addWidget(stack_, 1);
+    makeTreeActions();
     connect(filterEdit_, &QLineEdit::textChanged, this, [this](const QString& text) {
         filter_->setFilterFixedString(text);
         if (text.isEmpty())
@@ -196,8 +231,16 @@ void CheckpointsPage::showTree(const CheckpointTreePtr& tree)
 {
     progress_->hide();
     banner_->clear();
+    verdict_.reset();
+    numbersFine_.clear();
+    nanHeadline_.clear();
+    inspector_->inspect(tree);
     const bool listed = tree && !tree->rows.empty();
     stack_->setCurrentIndex(listed ? 1 : 0);
+    exportButton_->setEnabled(listed);
+    compareButton_->setEnabled(listed);
+    diff_->close();
+    repair_->setVerdict(nullptr);
     tree_->setTree(listed ? tree : nullptr);
     const QString name = tree ? QFileInfo(tree->path).fileName() : QString();
     if (!tree) {
@@ -222,10 +265,13 @@ void CheckpointsPage::showTree(const CheckpointTreePtr& tree)
     if (!listed)
         return;
     const int width = treeView_->viewport()->width();
-    treeView_->setColumnWidth(CheckpointTreeModel::Key, std::max(260, width * 4 / 10));
-    treeView_->setColumnWidth(CheckpointTreeModel::Kind, 110);
-    treeView_->setColumnWidth(CheckpointTreeModel::Shape, 150);
+    treeView_->setColumnWidth(CheckpointTreeModel::Key, std::max(240, width * 34 / 100));
+    treeView_->setColumnWidth(CheckpointTreeModel::Kind, 90);
+    treeView_->setColumnWidth(CheckpointTreeModel::Shape, 120);
     treeView_->setColumnWidth(CheckpointTreeModel::Elements, 110);
+    treeView_->setColumnWidth(CheckpointTreeModel::Norm, 96);
+    treeView_->setColumnWidth(CheckpointTreeModel::Min, 96);
+    treeView_->setColumnWidth(CheckpointTreeModel::NanCount, 60);
     expandShallow();
     Q_EMIT statusTextChanged(tr("%1 tensors, %2 elements read in %3 ms")
                                  .arg(formatCount(tree->tensors), formatCount(tree->elements))
@@ -249,8 +295,148 @@ void CheckpointsPage::expandShallow()
     }
 }
 
+void CheckpointsPage::makeTreeActions()
+{
+    treeView_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    treeView_->setContextMenuPolicy(Qt::ActionsContextMenu);
+    auto* copy = new QAction(tr("Copy key names"), treeView_);
+    copy->setShortcut(QKeySequence::Copy);
+    copy->setShortcutContext(Qt::WidgetShortcut);
+    connect(copy, &QAction::triggered, this, &CheckpointsPage::copyKeys);
+    auto* find = new QAction(tr("Filter keys"), this);
+    find->setShortcut(QKeySequence::Find);
+    find->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    connect(find, &QAction::triggered, filterEdit_, [this] { filterEdit_->setFocus(); });
+    addAction(find);
+    treeView_->addActions({copy, find});
+}
+
+// The verdict sentence, replaced by a finding of the statistics where the file is fine otherwise.
+void CheckpointsPage::showVerdict()
+{
+    const CheckpointVerdict& verdict = *verdict_;
+    if (verdict.state != State::Failed && !nanHeadline_.isEmpty())
+        banner_->showMessage(State::Failed, nanHeadline_, nanText_);
+    else
+        banner_->showMessage(verdict.state, verdict.headline, verdict.explanation);
+    QStringList fine = verdict.fine;
+    if (!numbersFine_.isEmpty())
+        fine << numbersFine_;
+    banner_->setNotes(fine);
+    tree_->setMarkedPrefix(verdict.prefix);
+    repair_->setVerdict(verdict_);
+}
+
+void CheckpointsPage::countNumbers(std::uint64_t bytes, double seconds)
+{
+    std::uint64_t nan = 0, inf = 0, tensors = 0;
+    QString first;
+    for (std::size_t at = 0; at < tree_->numbers().size(); ++at) {
+        const TensorNumbers& numbers = tree_->numbers()[at];
+        nan += numbers.nan;
+        inf += numbers.inf;
+        tensors += numbers.nan > 0;
+        if (numbers.nan > 0 && first.isEmpty())
+            first = keyName(*tree_->tree(), tree_->tree()->rows[at]);
+    }
+    if (nan == 0) {
+        numbersFine_ = tr("0 NaN, %1 Inf").arg(formatCount(std::int64_t(inf)));
+    } else {
+        nanHeadline_ =
+            tr("%1 NaN in %n tensor(s), limit 0", nullptr, int(tensors)).arg(formatCount(std::int64_t(nan)));
+        nanText_ =
+            tr("First in %1. Use an older checkpoint, or find the step in which it appeared.").arg(first);
+    }
+    if (verdict_)
+        showVerdict();
+    const CheckpointTree& tree = *tree_->tree();
+    Q_EMIT statusTextChanged(tr("%1 keys read in %2 ms, statistics of %3 in %4 s")
+                                 .arg(formatCount(tree.tensors))
+                                 .arg(tree.readMs, 0, 'f', tree.readMs < 10 ? 1 : 0)
+                                 .arg(formatBytes(std::int64_t(bytes)))
+                                 .arg(seconds, 0, 'f', 1));
+}
+
+// One name a line, as the state dict has them.
+void CheckpointsPage::copyKeys()
+{
+    QStringList names;
+    for (const QModelIndex& index : treeView_->selectionModel()->selectedRows())
+        names << keyName(*tree_->tree(), tree_->row(filter_->mapToSource(index)));
+    if (!names.isEmpty())
+        QGuiApplication::clipboard()->setText(names.join(QLatin1Char('\n')));
+}
+
+void CheckpointsPage::exportCsv()
+{
+    if (!tree_->tree())
+        return;
+    const QString path = QFileDialog::getSaveFileName(
+        this, tr("Export the table"), tree_->tree()->path + QStringLiteral(".csv"), tr("Tables (*.csv)"));
+    if (path.isEmpty())
+        return;
+    QSaveFile file(path);
+    const QByteArray csv = checkpointCsv(*tree_->tree(), tree_->numbers());
+    if (!file.open(QIODevice::WriteOnly) || file.write(csv) != csv.size() || !file.commit())
+        banner_->showMessage(State::Failed, tr("%1 was not written").arg(QFileInfo(path).fileName()),
+                             tr("%1. Choose another folder.").arg(file.errorString()));
+    else
+        Q_EMIT statusTextChanged(tr("%1 written").arg(QFileInfo(path).fileName()));
+}
+
+// The other checkpoints of the list, and any file. The menu is made when it is opened: the list grows while runs go on.
+void CheckpointsPage::makeCompareMenu()
+{
+    compareButton_ = button(tr("Compare with"), QStringLiteral("compare"), this);
+    compareButton_->setObjectName(QStringLiteral("compareWith"));
+    auto* menu = new QMenu(compareButton_);
+    compareButton_->setMenu(menu);
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] {
+        menu->clear();
+        for (int row = 0; row < list_->rowCount(); ++row) {
+            const QModelIndex index = list_->index(row);
+            const QString path = index.data(IdRole).toString();
+            if (path != path_)
+                menu->addAction(index.data().toString(), this, [this, path] { diff_->compare(path_, path); })
+                    ->setToolTip(path);
+        }
+        if (!menu->isEmpty())
+            menu->addSeparator();
+        menu->addAction(tr("Other file..."), this, [this] {
+            const QString path = QFileDialog::getOpenFileName(this, tr("Compare with a checkpoint"));
+            if (!path.isEmpty())
+                diff_->compare(path_, path);
+        });
+    });
+}
+
+void CheckpointsPage::connectRepair()
+{
+    connect(repair_, &CheckpointRepairPanel::written, this, [this](const QString& path) {
+        list_->addOpened(path);
+        Q_EMIT statusTextChanged(tr("%1 written. Ctrl+Z removes it again.").arg(QFileInfo(path).fileName()));
+    });
+    connect(repair_, &CheckpointRepairPanel::failed, this, [this](const QString& sentence) {
+        banner_->showMessage(State::Failed, tr("The copy was not written"), sentence);
+    });
+}
+
+void CheckpointsPage::togglePanel()
+{
+    repair_->setVisible(!repair_->isVisible());
+}
+
+bool CheckpointsPage::busy() const
+{
+    return jobs_.busy() || inspector_->busy() || diff_->busy() || repair_->busy();
+}
+
 bool CheckpointsPage::escape()
 {
+    if (diff_->isVisible()) {
+        diff_->close();
+        return true;
+    }
     if (!filterEdit_->text().isEmpty()) {
         filterEdit_->clear();
         return true;

@@ -1,8 +1,8 @@
-// Checkpoints: what the engine saved and what was opened by hand, as a tree of keys with dtype and shape. Nothing in a
-// file is executed. Works without a project.
+// Checkpoints: what the engine saved and what was opened by hand, the verdict first, then a tree of keys
+// with dtype, shape and statistics. Nothing in a file is executed. Works without a project.
 #pragma once
 
-#include "ui/models/checkpoint_tree.h"
+#include "ui/models/checkpoint_inspector.h"
 #include "ui/models/query_jobs.h"
 #include "ui/pages/page.h"
 
@@ -16,7 +16,9 @@ class QStackedWidget;
 namespace lockstep {
 
 class Banner;
+class CheckpointDiffPanel;
 class CheckpointListModel;
+class CheckpointRepairPanel;
 class CheckpointTreeModel;
 class DataTree;
 
@@ -32,7 +34,8 @@ public:
     QJsonObject saveState() const override;
     void restoreState(const QJsonObject& state) override;
     bool escape() override;
-    bool busy() const override { return jobs_.busy(); }
+    void togglePanel() override;
+    bool busy() const override;
 
 private:
     QWidget* makeList();
@@ -41,6 +44,13 @@ private:
     void showTree(const CheckpointTreePtr& tree);
     void openFile();
     void expandShallow();
+    void makeTreeActions();
+    void showVerdict();
+    void countNumbers(std::uint64_t bytes, double seconds);
+    void copyKeys();
+    void exportCsv();
+    void makeCompareMenu();
+    void connectRepair();
 
     CheckpointListModel* list_;
     CheckpointTreeModel* tree_;
@@ -52,7 +62,14 @@ private:
     QProgressBar* progress_;
     QStackedWidget* stack_;
     QLabel *emptyTitle_, *emptyText_;
+    QPushButton *compareButton_, *exportButton_;
+    CheckpointDiffPanel* diff_;
+    CheckpointRepairPanel* repair_;
     QString path_;
+    CheckpointVerdictPtr verdict_; // null: still being judged
+    QString numbersFine_;          // "0 NaN, 0 Inf" once all numbers are read
+    QString nanHeadline_, nanText_;
+    CheckpointInspector* inspector_;
     QueryJobs jobs_;
 };
 

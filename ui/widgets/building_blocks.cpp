@@ -210,6 +210,7 @@ Banner::Banner(QWidget* parent)
       shape_(new QLabel(this)),
       headline_(wrappedLabel("finding", {}, this)),
       explanation_(wrappedLabel("secondary", {}, this)),
+      notes_(wrappedLabel("note", {}, this)),
       button_(button({}, {}, this)),
       close_(new QToolButton(this))
 {
@@ -221,6 +222,8 @@ Banner::Banner(QWidget* parent)
     words->setSpacing(4);
     words->addWidget(headline_);
     words->addWidget(explanation_);
+    words->addWidget(notes_);
+    notes_->hide();
     close_->setIcon(icon(QStringLiteral("close"), Tone::Secondary));
     close_->setAccessibleName(tr("Close this message"));
     close_->setToolTip(tr("Close this message"));
@@ -249,10 +252,21 @@ void Banner::showMessage(State state, const QString& headline, const QString& ex
     headline_->setText(headline);
     explanation_->setText(explanation);
     explanation_->setVisible(!explanation.isEmpty());
+    notes_->hide();
     button_->setText(buttonText);
     button_->setVisible(!buttonText.isEmpty());
     setAccessibleName(headline);
     show();
+}
+
+void Banner::setNotes(const QStringList& notes)
+{
+    // Breaks between checks, not inside one.
+    QStringList whole;
+    for (const QString& note : notes)
+        whole << QStringLiteral("\u2713\u00a0") + QString(note).replace(QLatin1Char(' '), QChar(0x00a0));
+    notes_->setText(whole.join(QStringLiteral("    ")));
+    notes_->setVisible(!notes.isEmpty());
 }
 
 void Banner::clear()

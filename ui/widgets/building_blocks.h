@@ -98,6 +98,8 @@ public:
     explicit Banner(QWidget* parent = nullptr);
     void showMessage(State state, const QString& headline, const QString& explanation = {},
                      const QString& buttonText = {});
+    // A quiet line below: what was found to be fine, each with a tick. Kept until the next showMessage().
+    void setNotes(const QStringList& notes);
     void clear();
     QString headline() const;
 
@@ -109,6 +111,7 @@ private:
     QLabel* shape_;
     QLabel* headline_;
     QLabel* explanation_;
+    QLabel* notes_;
     QPushButton* button_;
     QToolButton* close_;
     State state_ = State::None;
