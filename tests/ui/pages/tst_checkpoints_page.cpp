@@ -1,5 +1,5 @@
 // The Checkpoints page offscreen on real files: the verdict before the tree, statistics that fill in, copy and export,
-// and the repaired copy with undo.
+// the comparison of two files, and the repaired copy with undo.
 #include "core/ckpt/torch_zip_writer.h"
 #include "ui/models/checkpoint_inspector.h"
 #include "ui/models/checkpoint_tree_model.h"
@@ -200,6 +200,39 @@ private Q_SLOTS:
         QVERIFY2(csv.startsWith("key,dtype,shape,elements,norm,min,max,nan,inf,value\r\n"), csv.constData());
         QVERIFY2(csv.contains("fc.weight,float32,2,2,5,-4,3,0,0,\r\n"), csv.constData());
         QVERIFY2(csv.contains("step,int,,,,,,,,7\r\n"), csv.constData());
+    }
+
+    void twoFilesAreComparedAfterTheirNamesWereBroughtTogether()
+    {
+        World w;
+        const QString a = w.write(QStringLiteral("a.pt"), kWrapped);
+        const QString b = w.write(QStringLiteral("b.pt"), kPlain);
+        CheckpointDiffModel model;
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        const CheckpointComparisonPtr comparison = compareCheckpoints(a, b);
+        QVERIFY2(comparison->mapping.contains(QStringLiteral("module")), qPrintable(comparison->mapping));
+        QCOMPARE(comparison->matched, 2);
+        QCOMPARE(comparison->equal, 1);
+        model.setComparison(comparison);
+        QCOMPARE(model.rowCount(), 1); // the bias differs in its last element, by 0.25
+        QCOMPARE(model.index(0, CheckpointDiffModel::MaxAbs).data().toString(), QStringLiteral("2.5e-01"));
+        QCOMPARE(model.index(0, CheckpointDiffModel::Differ).data().toString(), QStringLiteral("1 of 3"));
+        model.setDifferingOnly(false);
+        QCOMPARE(model.rowCount(), 2);
+        QVERIFY(model.index(0, 0).data().toString().endsWith(QStringLiteral("bias"))); // largest first
+        model.setComparison(nullptr);
+        QVERIFY(!compareCheckpoints(a, w.dir.filePath(QStringLiteral("absent.pt")))->error.isEmpty());
+
+        CheckpointsPage page(w.context);
+        showPage(page, a);
+        auto* panel = page.findChild<CheckpointDiffPanel*>();
+        QVERIFY(!panel->isVisible());
+        panel->compare(a, b);
+        QTRY_VERIFY(
+            shows(page, QStringLiteral("2 matched by name after the strip, 0 only in A, 0 only in B.")));
+        QVERIFY(shows(page, QStringLiteral("1 equal in every bit, 1 differ, limit 0.")));
+        QVERIFY(page.escape());
+        QVERIFY(!panel->isVisible());
     }
 
     void theRepairIsPreviewedWrittenAndTakenBack()
