@@ -1,7 +1,7 @@
 #include "ui/pages/data_page.h"
 
-#include "core/gates/data_fix.h"
 #include "ui/models/data_epochs_model.h"
+#include "ui/models/data_fixes.h"
 #include "ui/models/format.h"
 #include "ui/models/project_model.h"
 #include "ui/widgets/building_blocks.h"
@@ -251,7 +251,7 @@ void DataPage::offerFix()
 {
     const bool writable = !context().project.snapshot()->readOnly;
     applyFix_->setVisible(check_.verdict == "fail" && writable && planKnown_ &&
-                          applyFix(plan_, check_.cause).ok());
+                          hasDataFix(plan_, check_.cause));
 }
 
 bool DataPage::busy() const
