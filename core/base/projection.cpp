@@ -8,18 +8,35 @@ namespace lockstep {
 
 namespace {
 
-// Lane l of every projection; the sign is moved into the sign bit, so that the loop has no branch.
+double signedValue(double value, std::uint64_t signs, int k)
+{
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) ^ (signs << (63 - k) & (1ULL << 63)));
+}
+
+// One block of kNormLanes elements at a time; each projection moves its bit of `signs` into the sign bit. No branch, so the
+// compiler vectorises every inner loop.
 LOCKSTEP_CLONES void addLanes(const float* data, const std::uint8_t* signs, std::size_t count, double* lanes)
 {
     for (std::size_t i = 0; i + kNormLanes <= count; i += kNormLanes) {
-        for (int k = 0; k < kProjections; ++k) {
-            for (int l = 0; l < kNormLanes; ++l) {
-                const auto sign = std::uint64_t(signs[i + l]) << (63 - k) & (1ULL << 63);
-                lanes[k * kNormLanes + l] +=
-                    std::bit_cast<double>(std::bit_cast<std::uint64_t>(double(data[i + l])) ^ sign);
-            }
+        std::uint64_t sign[kNormLanes];
+        double value[kNormLanes];
+        for (int l = 0; l < kNormLanes; ++l) {
+            sign[l] = signs[i + l];
+            value[l] = data[i + l];
         }
+        for (int k = 0; k < kProjections; ++k)
+            for (int l = 0; l < kNormLanes; ++l)
+                lanes[k * kNormLanes + l] += std::bit_cast<double>(std::bit_cast<std::uint64_t>(value[l]) ^
+                                                                   (sign[l] << (63 - k) & (1ULL << 63)));
     }
+}
+
+double fold(double* lane)
+{
+    for (int half = kNormLanes / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; ++l)
+            lane[l] += lane[l + half];
+    return lane[0];
 }
 
 } // namespace
@@ -32,20 +49,21 @@ std::vector<std::uint8_t> projectionSigns(std::size_t elements)
     return signs;
 }
 
-void addProjection(const float* data, const std::uint8_t* signs, std::size_t count, Projection& sums)
+GradientSums gradientSums(const float* data, const std::uint8_t* signs, std::size_t count)
 {
     double lanes[kProjections * kNormLanes] = {};
     addLanes(data, signs, count, lanes);
     const std::size_t whole = count - count % kNormLanes;
-    for (int k = 0; k < kProjections; ++k) {
-        double* lane = lanes + k * kNormLanes;
-        for (std::size_t i = whole; i < count; ++i)
-            lane[i - whole] += (signs[i] >> k & 1) != 0 ? -double(data[i]) : double(data[i]);
-        for (int half = kNormLanes / 2; half > 0; half /= 2)
-            for (int l = 0; l < half; ++l)
-                lane[l] += lane[l + half];
-        sums[std::size_t(k)] += lane[0];
+    for (std::size_t i = whole; i < count; ++i) {
+        const double value = data[i];
+        for (int k = 0; k < kProjections; ++k)
+            lanes[std::size_t(k) * kNormLanes + (i - whole)] += signedValue(value, signs[i], k);
     }
+    GradientSums sums;
+    for (int k = 0; k < kProjections; ++k)
+        sums.projection[std::size_t(k)] = fold(lanes + k * kNormLanes);
+    sums.squares = sumOfSquares(data, count);
+    return sums;
 }
 
 } // namespace lockstep

@@ -23,7 +23,13 @@ using Projection = std::array<double, kProjections>;
 
 // Bits 0 to 3 of element i are the signs of element i of the list.
 std::vector<std::uint8_t> projectionSigns(std::size_t elements);
-// Adds one tensor; `signs` points at the signs of its first element.
-void addProjection(const float* data, const std::uint8_t* signs, std::size_t count, Projection& sums);
+
+// One tensor's share of a gradient's norm and projections.
+struct GradientSums {
+    double squares = 0;
+    Projection projection = {};
+};
+// `signs` points at the signs of the tensor's first element.
+GradientSums gradientSums(const float* data, const std::uint8_t* signs, std::size_t count);
 
 } // namespace lockstep

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/config/run_config.h"
-#include "core/engine/step_job.h"
 
 #include <ATen/core/Tensor.h>
 

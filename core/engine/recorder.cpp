@@ -3,14 +3,10 @@
 #include "core/engine/stop_signal.h"
 #include "core/wire/frame.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <utility>
 
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,29 +14,14 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::int64_t kMillisecond = 1'000'000;
-constexpr std::int64_t kFlushNs = 40 * kMillisecond; // how old a record may get before it is sent
-constexpr std::int64_t kHeartbeatNs = 500 * kMillisecond;
+using namespace std::chrono_literals;
+
+constexpr auto kFlushInterval = 40ms; // how old a record may get before it is sent
+constexpr auto kHeartbeatInterval = 500ms;
 constexpr unsigned kGraceAfterHostGoneSeconds =
     3; // for a rank that hangs in a collective when its host is killed
-// Sleeping and waking takes some 50 us: a job that is due sooner is waited for awake, at most this long.
-constexpr std::int64_t kAwakeNs = 60'000;
-constexpr std::int64_t kLongestNapNs = 10 * kMillisecond;
-
-void pauseBriefly()
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#else
-    std::this_thread::yield();
-#endif
-}
-
-template<typename Record>
-void append(std::string& out, wire::FrameKind kind, const Record& record)
-{
-    wire::appendFrame(out, kind, wire::encode(record));
-}
+// A host that does not read for so long makes the training wait: better than to fill the memory.
+constexpr std::size_t kMostBuffered = 64u << 20;
 
 } // namespace
 
@@ -51,10 +32,23 @@ std::int64_t monotonicNs()
     return std::int64_t(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
 }
 
+template<typename Record>
+void Recorder::append(wire::FrameKind kind, const Record& record)
+{
+    const std::string payload = wire::encode(record);
+    std::unique_lock lock(mutex_);
+    while (out_.size() > kMostBuffered) {
+        lock.unlock();
+        std::this_thread::sleep_for(1ms);
+        lock.lock();
+    }
+    wire::appendFrame(out_, kind, payload);
+}
+
 Recorder::Recorder(StreamSink sink, const wire::Hello& hello) : sink_(std::move(sink)), rank_(hello.rank)
 {
     out_ = wire::streamHeader();
-    append(out_, wire::FrameKind::Hello, hello);
+    append(wire::FrameKind::Hello, hello);
     flush();
     thread_ = std::thread([this] { run(); });
 }
@@ -64,154 +58,81 @@ Recorder::~Recorder()
     if (!thread_.joinable())
         return;
     {
-        const std::lock_guard lock(stopMutex_);
+        const std::lock_guard lock(mutex_);
         stop_ = true;
     }
-    stopping_.notify_one();
+    wake_.notify_one();
     thread_.join();
 }
 
-void Recorder::describe(StateNames names, bool perTensor)
+void Recorder::add(const StepRecord& record)
 {
-    measure_ = std::make_unique<StepMeasure>(std::move(names), perTensor);
+    step_.store(record.step, std::memory_order_relaxed);
+    append(wire::FrameKind::Step, record);
 }
 
-void Recorder::submit(StepJob job)
+void Recorder::add(const SamplesRecord& record)
 {
-    waitUntilRead(); // one slot; the twin submits several jobs per step
-    step_.store(job.record.step, std::memory_order_relaxed);
-    job_ = std::move(job);
-    slot_.store(Slot::Full, std::memory_order_release);
-    // After the slot: a recorder that sees this time and plans its sleep by it must see the job, too.
-    const std::int64_t now = monotonicNs();
-    const std::int64_t before = submittedNs_.exchange(now, std::memory_order_acq_rel);
-    const std::int64_t mean = intervalNs_.load(std::memory_order_relaxed);
-    if (before > 0)
-        intervalNs_.store(mean > 0 ? mean + (now - before - mean) / 8 : now - before,
-                          std::memory_order_relaxed);
+    append(wire::FrameKind::Samples, record);
 }
 
-bool Recorder::takeJob()
+void Recorder::add(const TensorRecord& record)
 {
-    Slot full = Slot::Full;
-    return slot_.compare_exchange_strong(full, Slot::Taken, std::memory_order_acquire);
+    append(wire::FrameKind::Tensor, record);
 }
 
-void Recorder::waitUntilRead()
-{
-    if (slot_.load(std::memory_order_acquire) == Slot::Empty)
-        return;
-    if (takeJob()) {
-        workOff();
-        return;
-    }
-    for (int spins = 0; slot_.load(std::memory_order_acquire) != Slot::Empty; ++spins) {
-        if (spins < 20000)
-            pauseBriefly();
-        else
-            std::this_thread::yield(); // the recorder's thread was put aside in the middle of its work
-    }
-}
-
-void Recorder::workOff()
-{
-    measure_->measure(job_, tensors_);
-    {
-        const std::lock_guard lock(outMutex_);
-        append(out_, wire::FrameKind::Step, job_.record);
-        for (const SamplesRecord& samples : job_.samples)
-            append(out_, wire::FrameKind::Samples, samples);
-        for (const TensorRecord& tensor : tensors_)
-            append(out_, wire::FrameKind::Tensor, tensor);
-    }
-    tensors_.clear();
-    slot_.store(Slot::Empty, std::memory_order_release);
-}
-
-void Recorder::event(EventRecord event)
+void Recorder::add(EventRecord event)
 {
     event.rank = rank_;
     event.monotonicNs = monotonicNs();
-    const std::lock_guard lock(outMutex_);
-    append(out_, wire::FrameKind::Event, event);
+    append(wire::FrameKind::Event, event);
 }
 
 void Recorder::finish(const wire::Goodbye& goodbye)
 {
+    append(wire::FrameKind::Goodbye, goodbye);
     {
-        const std::lock_guard lock(stopMutex_);
+        const std::lock_guard lock(mutex_);
         stop_ = true;
     }
-    stopping_.notify_one();
+    wake_.notify_one();
     thread_.join();
-    append(out_, wire::FrameKind::Goodbye, goodbye);
-    flush();
 }
 
 void Recorder::run()
 {
-    // Where all cores are busy the training threads go first; naps end when asked, not up to 50 us later.
-    ::setpriority(PRIO_PROCESS, id_t(::syscall(SYS_gettid)), 5);
-    ::prctl(PR_SET_TIMERSLACK, 1000UL);
-    std::int64_t lastFlush = monotonicNs();
-    std::int64_t lastBeat = lastFlush;
-    for (;;) {
-        if (takeJob())
-            workOff();
-        const std::int64_t now = monotonicNs();
-        if (now - lastBeat >= kHeartbeatNs) {
+    auto lastBeat = std::chrono::steady_clock::now();
+    for (bool stop = false; !stop;) {
+        {
+            std::unique_lock lock(mutex_);
+            stop = wake_.wait_for(lock, kFlushInterval, [this] { return stop_; });
+        }
+        const auto now = std::chrono::steady_clock::now();
+        if (now - lastBeat >= kHeartbeatInterval) {
             heartbeat();
             lastBeat = now;
         }
-        if (now - lastFlush >= kFlushNs) {
-            flush();
-            lastFlush = now;
-        }
-        const std::int64_t nap = sleepNs(now);
-        if (nap <= 0 || slot_.load(std::memory_order_acquire) == Slot::Full) {
-            pauseBriefly();
-            continue;
-        }
-        std::unique_lock lock(stopMutex_);
-        if (stopping_.wait_for(lock, std::chrono::nanoseconds(nap), [this] { return stop_; }))
-            return;
+        flush();
     }
-}
-
-// How long nothing is due. Jobs come at the mean interval after the last one: sleep until shortly before, then stay awake
-// for a moment, then nap in steps of a quarter interval.
-std::int64_t Recorder::sleepNs(std::int64_t now) const
-{
-    const std::int64_t interval = intervalNs_.load(std::memory_order_relaxed);
-    if (interval == 0)
-        return kMillisecond;
-    const std::int64_t due = submittedNs_.load(std::memory_order_acquire) + interval - interval / 16;
-    if (now < due - kAwakeNs)
-        return std::min(due - kAwakeNs - now, kLongestNapNs);
-    if (now < due + kAwakeNs && interval < 50 * kAwakeNs)
-        return 0;
-    return std::clamp(interval / 4, kAwakeNs, kLongestNapNs);
 }
 
 void Recorder::heartbeat()
 {
-    const wire::Heartbeat beat{rank_, step_.load(std::memory_order_relaxed),
-                               stage_.load(std::memory_order_relaxed), monotonicNs()};
-    const std::lock_guard lock(outMutex_);
-    append(out_, wire::FrameKind::Heartbeat, beat);
+    append(wire::FrameKind::Heartbeat,
+           wire::Heartbeat{rank_, step_.load(std::memory_order_relaxed),
+                           stage_.load(std::memory_order_relaxed), monotonicNs()});
 }
 
 void Recorder::flush()
 {
-    std::string ready;
+    sending_.clear();
     {
-        const std::lock_guard lock(outMutex_);
-        ready.swap(out_);
-        out_.reserve(ready.capacity());
+        const std::lock_guard lock(mutex_);
+        sending_.swap(out_);
     }
-    if (hostGone())
+    if (hostGone_)
         return;
-    const Status sent = sink_.write(ready);
+    const Status sent = sink_.write(sending_);
     if (!sent)
         onHostGone(sent.error());
     else if (sink_.peerGone())
@@ -219,11 +140,11 @@ void Recorder::flush()
                     "Run lockstep-cli runs to see what was kept"});
 }
 
-// Nobody listens any more, so nobody wants this run to go on. The rank stops at its next step; where it
-// cannot reach one (its peers are gone and a collective hangs), the alarm ends it.
+// Nobody listens any more, so nobody wants this run to go on. The rank stops at its next step; where it cannot reach one
+// (its peers are gone and a collective hangs), the alarm ends it.
 void Recorder::onHostGone(const Error& error)
 {
-    hostGone_.store(true, std::memory_order_relaxed);
+    hostGone_ = true;
     std::fprintf(stderr, "lockstep-worker: rank %d: %s\n", int(rank_), error.sentence().c_str());
     requestStop();
     ::alarm(kGraceAfterHostGoneSeconds);

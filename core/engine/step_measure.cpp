@@ -1,23 +1,114 @@
 #include "core/engine/step_measure.h"
 
 #include "core/base/fingerprint.h"
-#include "core/base/projection.h"
 
 #include <cmath>
 #include <cstring>
-#include <utility>
+#include <numeric>
 
 namespace lockstep {
 
-namespace {
-
-double normOf(const TensorSpans& spans)
+GradientMeasure::GradientMeasure(const StateLayout& layout, bool perTensor) : perTensor_(perTensor)
 {
-    double sum = 0;
-    for (const TensorSpan& s : spans)
-        if (s.data && s.isFloat)
-            sum += sumOfSquares(s.floats(), s.count);
-    return std::sqrt(sum);
+    signs_ = projectionSigns(
+        std::accumulate(layout.parameterSizes.begin(), layout.parameterSizes.end(), std::size_t(0)));
+    const std::uint8_t* signs = signs_.data();
+    for (const std::size_t size : layout.parameterSizes) {
+        Part part;
+        part.signs = signs;
+        part.count = size;
+        parts_.push_back(part);
+        signs += size;
+    }
+}
+
+void GradientMeasure::clear()
+{
+    for (Part& part : parts_)
+        part.present = false;
+    empty_ = true;
+}
+
+void GradientMeasure::add(std::size_t parameter, const float* data)
+{
+    Part& part = parts_[parameter];
+    part.present = true;
+    part.sums = gradientSums(data, part.signs, part.count);
+    if (perTensor_)
+        part.fingerprint = fingerprint(data, part.count, sizeof(float));
+    empty_ = false;
+}
+
+double GradientMeasure::norm() const
+{
+    double squares = 0;
+    for (const Part& part : parts_)
+        if (part.present)
+            squares += part.sums.squares;
+    return std::sqrt(squares);
+}
+
+Projection GradientMeasure::projection() const
+{
+    Projection sums = {};
+    for (const Part& part : parts_)
+        for (std::size_t k = 0; part.present && k < sums.size(); ++k)
+            sums[k] += part.sums.projection[k];
+    return sums;
+}
+
+double GradientMeasure::normOf(std::size_t parameter) const
+{
+    return std::sqrt(parts_[parameter].sums.squares);
+}
+
+StateMeasure::StateMeasure(const StateLayout& layout, bool perTensor)
+    : previous_(std::accumulate(layout.parameterSizes.begin(), layout.parameterSizes.end(), std::size_t(0))),
+      parts_(layout.parameterSizes.size()),
+      perTensor_(perTensor)
+{
+}
+
+void StateMeasure::measure(const TensorSpans& parameters, const TensorSpans& optimizerState)
+{
+    double squares = 0;
+    std::size_t first = 0;
+    parameters_ = 0;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const TensorSpan& p = parameters[i];
+        float* before = previous_.data() + first;
+        const double own = sumOfSquaredDifferences(p.floats(), before, p.count);
+        std::memcpy(before, p.data, p.count * sizeof(float));
+        squares += own;
+        parameters_ += fingerprint(p.data, p.count, p.elementSize, first);
+        if (perTensor_)
+            parts_[i] = {std::sqrt(own), std::sqrt(sumOfSquares(p.floats(), p.count)),
+                         fingerprint(p.data, p.count, p.elementSize)};
+        first += p.count;
+    }
+    update_ = std::sqrt(squares);
+    optimizer_ = fingerprintOf(optimizerState);
+    ++calls_;
+}
+
+void StateMeasure::addTo(StepRecord& record) const
+{
+    if (calls_ > 1)
+        addValue(record, Quantity::UpdateNorm, bitsOf(update_));
+    addValue(record, Quantity::ParamFingerprint, parameters_);
+    addValue(record, Quantity::OptimizerFingerprint, optimizer_);
+}
+
+void StateMeasure::addTo(TensorRecord& record, std::size_t parameter) const
+{
+    const Part& part = parts_[parameter];
+    if (calls_ > 1) {
+        record.has |= TensorRecord::Update;
+        record.updateNorm = part.update;
+    }
+    record.has |= TensorRecord::State;
+    record.stateNorm = part.norm;
+    record.stateFingerprint = part.fingerprint;
 }
 
 std::uint64_t fingerprintOf(const TensorSpans& spans)
@@ -25,161 +116,23 @@ std::uint64_t fingerprintOf(const TensorSpans& spans)
     std::uint64_t sum = 0;
     std::uint64_t first = 0;
     for (const TensorSpan& s : spans) {
-        if (s.data)
-            sum += fingerprint(s.data, s.count, s.elementSize, first);
+        sum += fingerprint(s.data, s.count, s.elementSize, first);
         first += s.count;
     }
     return sum;
 }
 
-std::size_t elementsOf(const TensorSpans& spans)
+void addValue(StepRecord& record, Quantity quantity, std::uint64_t bits, std::size_t index)
 {
-    std::size_t n = 0;
-    for (const TensorSpan& s : spans)
-        n += s.count;
-    return n;
+    record.values.push_back({quantity, std::uint16_t(index), bits});
 }
 
-void add(StepRecord& record, Quantity quantity, std::uint64_t bits, std::uint16_t index = 0)
+void addGradient(StepRecord& record, const GradientMeasure& gradient, Quantity norm, Quantity projection)
 {
-    record.values.push_back({quantity, index, bits});
-}
-
-void addProjections(StepRecord& record, Quantity quantity, const TensorSpans& spans,
-                    const std::uint8_t* signs)
-{
-    Projection sums = {};
-    for (const TensorSpan& s : spans) {
-        if (s.data && s.isFloat)
-            addProjection(s.floats(), signs, s.count, sums);
-        signs += s.count;
-    }
-    for (int k = 0; k < kProjections; ++k)
-        add(record, quantity, bitsOf(sums[std::size_t(k)]), std::uint16_t(k));
-}
-
-TensorRecord tensorRecord(const StepJob& job, const std::string& name, bool buffer)
-{
-    TensorRecord t;
-    t.rank = job.record.rank;
-    t.step = job.record.step;
-    t.name = name;
-    t.buffer = buffer;
-    return t;
-}
-
-} // namespace
-
-StepMeasure::StepMeasure(StateNames names, bool perTensor) : names_(std::move(names)), perTensor_(perTensor)
-{
-}
-
-void StepMeasure::measure(StepJob& job, std::vector<TensorRecord>& tensors)
-{
-    if (signs_.empty())
-        signs_ = projectionSigns(elementsOf(job.parameters));
-    measureGradients(job);
-    if (!job.sharedState)
-        measureState(job);
-    StepRecord& record = job.record;
-    if (state_.hasUpdate)
-        add(record, Quantity::UpdateNorm, bitsOf(state_.update));
-    add(record, Quantity::ParamFingerprint, state_.parameters);
-    add(record, Quantity::OptimizerFingerprint, state_.optimizer);
-    add(record, Quantity::BufferFingerprint, fingerprintOf(job.buffers));
-    if (job.generator.data)
-        add(record, Quantity::RngCpu,
-            fingerprint(job.generator.data, job.generator.count, job.generator.elementSize));
-    if (perTensor_)
-        addTensorRecords(job, tensors);
-}
-
-void StepMeasure::measureGradients(StepJob& job)
-{
-    StepRecord& record = job.record;
-    // Without a reduction the local gradient is the gradient: the numbers are formed once.
-    const bool oneSet = job.localGradients.empty();
-    if (!oneSet) {
-        add(record, Quantity::GradNormLocal, bitsOf(normOf(job.localGradients)));
-        addProjections(record, Quantity::GradProjLocal, job.localGradients, signs_.data());
-    }
-    if (!job.gradients.empty()) {
-        const double norm = normOf(job.gradients);
-        add(record, Quantity::GradNorm, bitsOf(norm));
-        if (oneSet)
-            add(record, Quantity::GradNormLocal, bitsOf(norm));
-        const std::size_t at = record.values.size();
-        addProjections(record, Quantity::GradProj, job.gradients, signs_.data());
-        for (int k = 0; oneSet && k < kProjections; ++k)
-            add(record, Quantity::GradProjLocal, record.values[at + std::size_t(k)].bits, std::uint16_t(k));
-    }
-    if (!job.clippedGradients.empty())
-        add(record, Quantity::GradNormClipped, bitsOf(normOf(job.clippedGradients)));
-}
-
-void StepMeasure::measureState(StepJob& job)
-{
-    std::vector<float>& previous = previous_[job.record.rank];
-    const bool known = !previous.empty();
-    if (!known)
-        previous.resize(elementsOf(job.parameters));
-    state_ = {};
-    state_.hasUpdate = known;
-    double squares = 0;
-    std::size_t first = 0;
-    for (const TensorSpan& p : job.parameters) {
-        float* before = previous.data() + first;
-        if (known) {
-            const double own = sumOfSquaredDifferences(p.floats(), before, p.count);
-            squares += own;
-            if (perTensor_)
-                state_.updateNorms.push_back(std::sqrt(own));
-        }
-        std::memcpy(before, p.data, p.count * sizeof(float));
-        state_.parameters += fingerprint(before, p.count, p.elementSize, first);
-        if (perTensor_) {
-            state_.parameterPrints.push_back(fingerprint(before, p.count, p.elementSize));
-            state_.parameterNorms.push_back(std::sqrt(sumOfSquares(before, p.count)));
-        }
-        first += p.count;
-    }
-    state_.update = std::sqrt(squares);
-    state_.optimizer = fingerprintOf(job.optimizerState);
-}
-
-void StepMeasure::addTensorRecords(const StepJob& job, std::vector<TensorRecord>& tensors) const
-{
-    const TensorSpans& local = job.localGradients.empty() ? job.gradients : job.localGradients;
-    for (std::size_t i = 0; i < names_.parameters.size(); ++i) {
-        TensorRecord t = tensorRecord(job, names_.parameters[i], false);
-        if (i < local.size() && local[i].data) {
-            t.has |= TensorRecord::Local;
-            t.localNorm = std::sqrt(sumOfSquares(local[i].floats(), local[i].count));
-            t.localFingerprint = fingerprint(local[i].data, local[i].count, local[i].elementSize);
-        }
-        if (i < job.gradients.size() && job.gradients[i].data) {
-            const TensorSpan& g = job.gradients[i];
-            t.has |= TensorRecord::Reduced;
-            t.reducedNorm = std::sqrt(sumOfSquares(g.floats(), g.count));
-            t.reducedFingerprint = fingerprint(g.data, g.count, g.elementSize);
-        }
-        if (state_.hasUpdate) {
-            t.has |= TensorRecord::Update;
-            t.updateNorm = state_.updateNorms[i];
-        }
-        t.has |= TensorRecord::State;
-        t.stateNorm = state_.parameterNorms[i];
-        t.stateFingerprint = state_.parameterPrints[i];
-        tensors.push_back(std::move(t));
-    }
-    for (std::size_t i = 0; i < names_.buffers.size(); ++i) {
-        const TensorSpan& b = job.buffers[i];
-        TensorRecord t = tensorRecord(job, names_.buffers[i], true);
-        t.has = TensorRecord::State;
-        t.stateNorm = b.isFloat ? std::sqrt(sumOfSquares(b.floats(), b.count)) : 0;
-        t.stateFingerprint = fingerprint(b.data, b.count, b.elementSize);
-        tensors.push_back(std::move(t));
-    }
+    addValue(record, norm, bitsOf(gradient.norm()));
+    const Projection sums = gradient.projection();
+    for (std::size_t k = 0; k < sums.size(); ++k)
+        addValue(record, projection, bitsOf(sums[k]), k);
 }
 
 } // namespace lockstep

@@ -1,42 +1,86 @@
-// Reduces the tensors of a StepJob to the numbers of a StepRecord, and with level `tensor` to one
-// TensorRecord per parameter and buffer. Pure arithmetic on the recorder's thread.
+// Reduces the tensors of a step to the numbers of its records. Pure arithmetic, no torch; on the training thread, right
+// after the tensors were written: they are in its caches then. (Another core would have to fetch them and to give them
+// back before the next update; that costs the training more than the arithmetic.)
 #pragma once
 
-#include "core/engine/step_job.h"
+#include "core/base/projection.h"
+#include "core/base/records.h"
+#include "core/engine/tensor_span.h"
 
-#include <map>
+#include <string>
 #include <vector>
 
 namespace lockstep {
 
-class StepMeasure
+// Sizes and names of a model's parameters and buffers, in its order.
+struct StateLayout {
+    std::vector<std::string> parameterNames;
+    std::vector<std::size_t> parameterSizes;
+    std::vector<std::string> bufferNames;
+};
+
+// A gradient, parameter by parameter in any order: DDP hands them over as they arrive.
+class GradientMeasure
 {
 public:
-    StepMeasure(StateNames names, bool perTensor);
+    GradientMeasure(const StateLayout& layout, bool perTensor);
 
-    // Completes job.record. `tensors` receives the TensorRecords of the step where they are asked for.
-    void measure(StepJob& job, std::vector<TensorRecord>& tensors);
+    void clear();
+    void add(std::size_t parameter, const float* data);
+    bool empty() const { return empty_; }
+
+    double norm() const;
+    Projection projection() const;
+    // Of one parameter; without fingerprint unless perTensor.
+    bool has(std::size_t parameter) const { return parts_[parameter].present; }
+    double normOf(std::size_t parameter) const;
+    std::uint64_t fingerprintOf(std::size_t parameter) const { return parts_[parameter].fingerprint; }
 
 private:
-    struct State { // results that ranks with the same parameters share
-        std::vector<double> updateNorms;
-        std::vector<std::uint64_t> parameterPrints;
-        std::vector<double> parameterNorms;
-        std::uint64_t parameters = 0;
-        std::uint64_t optimizer = 0;
-        double update = 0;
-        bool hasUpdate = false;
+    struct Part {
+        const std::uint8_t* signs = nullptr;
+        std::size_t count = 0;
+        bool present = false;
+        GradientSums sums;
+        std::uint64_t fingerprint = 0;
     };
-
-    void measureGradients(StepJob& job);
-    void measureState(StepJob& job);
-    void addTensorRecords(const StepJob& job, std::vector<TensorRecord>& tensors) const;
-
-    StateNames names_;
+    std::vector<std::uint8_t> signs_;
+    std::vector<Part> parts_;
     bool perTensor_;
-    std::vector<std::uint8_t> signs_;                     // of the projections, for all parameters
-    std::map<std::int32_t, std::vector<float>> previous_; // per rank: the parameters after the step before
-    State state_;
+    bool empty_ = true;
 };
+
+// Parameters and optimizer state after a step; ranks of the twin that share them share one of these.
+class StateMeasure
+{
+public:
+    StateMeasure(const StateLayout& layout, bool perTensor);
+
+    void measure(const TensorSpans& parameters, const TensorSpans& optimizerState);
+    // Update norm (from the second call on), fingerprints of parameters and optimizer state.
+    void addTo(StepRecord& record) const;
+    // The fields of parameter i; only perTensor.
+    void addTo(TensorRecord& record, std::size_t parameter) const;
+
+private:
+    struct Part {
+        double update = 0;
+        double norm = 0;
+        std::uint64_t fingerprint = 0;
+    };
+    std::vector<float> previous_; // parameters at the last call
+    std::vector<Part> parts_;
+    std::uint64_t parameters_ = 0;
+    std::uint64_t optimizer_ = 0;
+    double update_ = 0;
+    std::size_t calls_ = 0;
+    bool perTensor_;
+};
+
+// Of a list of tensors, numbered through.
+std::uint64_t fingerprintOf(const TensorSpans& spans);
+
+void addValue(StepRecord& record, Quantity quantity, std::uint64_t bits, std::size_t index = 0);
+void addGradient(StepRecord& record, const GradientMeasure& gradient, Quantity norm, Quantity projection);
 
 } // namespace lockstep

@@ -7,6 +7,7 @@
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -14,16 +15,23 @@ namespace lockstep {
 
 namespace {
 
-// Where the tensor lies on the CPU.
 TensorSpan spanOf(const at::Tensor& t)
 {
     return {t.data_ptr(), std::size_t(t.numel()), std::uint32_t(t.element_size()),
             t.scalar_type() == at::kFloat};
 }
 
-void add(StepRecord& record, Quantity quantity, std::uint64_t bits, std::size_t index = 0)
+StateLayout layoutOf(const Replica& replica)
 {
-    record.values.push_back({quantity, std::uint16_t(index), bits});
+    StateLayout layout{replica.parameterNames(), {}, replica.bufferNames()};
+    for (const at::Tensor& p : replica.parameters())
+        layout.parameterSizes.push_back(std::size_t(p.numel()));
+    return layout;
+}
+
+bool wantsTensors(const RunConfig& config)
+{
+    return config.record == "tensor" || config.record == "full";
 }
 
 } // namespace
@@ -39,242 +47,268 @@ private:
     std::size_t parameter_;
 };
 
-StepProbe::StepProbe(Recorder& recorder, Replica& replica) : recorder_(recorder), replica_(replica)
+StepProbe::StepProbe(Recorder& recorder, Replica& replica, const StepProbe* leader)
+    : recorder_(recorder),
+      replica_(replica),
+      leader_(leader),
+      perTensor_(wantsTensors(replica.config())),
+      layout_(layoutOf(replica)),
+      local_(layout_, perTensor_),
+      reduced_(layout_, perTensor_),
+      clipped_(layout_, false),
+      state_(layout_, perTensor_)
 {
-    for (const at::Tensor& p : replica.parameters()) {
-        offsets_.push_back(elements_);
-        elements_ += std::size_t(p.numel());
-    }
-    for (Copies* copies : {&local_[0], &local_[1], &reduced_, &clippedCopies_}) {
-        copies->values.resize(elements_);
-        copies->present.assign(offsets_.size(), false);
-    }
     for (std::int64_t id = 0; id < replica.workload().size(); ++id)
         contentHashes_.push_back(replica.workload().contentHash(replica.contentOf(id)));
 }
 
 StepProbe::~StepProbe()
 {
-    recorder_.waitUntilRead(); // also when an error unwinds: the last job points into this replica
     for (const at::Tensor& p : replica_.parameters())
         torch::autograd::impl::set_post_acc_grad_hooks(p, nullptr);
 }
 
 void StepProbe::watchLocalGradients()
 {
-    for (std::size_t i = 0; i < offsets_.size(); ++i)
+    for (std::size_t i = 0; i < replica_.parameters().size(); ++i)
         torch::autograd::impl::set_post_acc_grad_hooks(replica_.parameters()[i],
                                                        std::make_unique<LocalHook>(*this, i));
 }
 
 void StepProbe::beforeLastBackward()
 {
-    localTurn_ ^= 1;
-    local_[localTurn_].present.assign(offsets_.size(), false);
+    local_.clear();
     armed_ = true;
-    hasLocal_ = false;
 }
 
 void StepProbe::gradientReady(std::size_t parameter)
 {
     if (!armed_)
         return;
-    hasLocal_ = true;
-    copyGradient(local_[localTurn_], parameter);
+    const at::Tensor grad = replica_.parameters()[parameter].grad().contiguous().cpu();
+    local_.add(parameter, grad.data_ptr<float>());
     lastReadyNs_ = monotonicNs();
 }
 
 void StepProbe::captureLocalGradients()
 {
-    localTurn_ ^= 1;
-    copyGradients(local_[localTurn_]);
-    hasLocal_ = true;
+    measureGradients(local_);
 }
 
 void StepProbe::beforeUpdate()
 {
-    if (armed_ && hasLocal_)
+    if (armed_ && !local_.empty())
         replica_.facts().timeWait = double(monotonicNs() - lastReadyNs_) * 1e-9;
     armed_ = false;
-    recorder_.waitUntilRead();
-    held_.clear();
-    hasClipped_ = false;
-    // Clipping changes gradients in place; a bucket view is overwritten by the next backward.
-    gradientsCopied_ = replica_.clips() || replica_.config().bucketView;
-    if (gradientsCopied_) {
-        copyGradients(reduced_);
-        return;
-    }
-    for (const at::Tensor& p : replica_.parameters()) {
-        const at::Tensor& grad = p.grad();
-        held_.push_back(grad.defined() && !(grad.is_cpu() && grad.is_contiguous()) ? grad.contiguous().cpu()
-                                                                                   : grad);
-    }
+    measureGradients(reduced_);
+    clipped_.clear();
 }
 
 void StepProbe::clipped()
 {
-    copyGradients(clippedCopies_);
-    hasClipped_ = true;
+    measureGradients(clipped_);
 }
 
-void StepProbe::copyGradient(Copies& copies, std::size_t parameter) const
+void StepProbe::measureGradients(GradientMeasure& measure) const
 {
-    const at::Tensor& grad = replica_.parameters()[parameter].grad();
-    copies.present[parameter] = grad.defined();
-    if (!grad.defined())
-        return;
-    const at::Tensor dense = grad.is_cpu() ? grad.contiguous() : grad.contiguous().cpu();
-    std::memcpy(copies.values.data() + offsets_[parameter], dense.data_ptr<float>(),
-                std::size_t(dense.numel()) * sizeof(float));
+    measure.clear();
+    for (std::size_t i = 0; i < replica_.parameters().size(); ++i) {
+        const at::Tensor& grad = replica_.parameters()[i].grad();
+        if (!grad.defined())
+            continue;
+        const at::Tensor dense = grad.is_cpu() && grad.is_contiguous() ? grad : grad.contiguous().cpu();
+        measure.add(i, dense.data_ptr<float>());
+    }
 }
 
-void StepProbe::copyGradients(Copies& copies) const
-{
-    for (std::size_t i = 0; i < offsets_.size(); ++i)
-        copyGradient(copies, i);
-}
-
-// On a GPU the recorder reads a copy.
+// On a GPU a copy is measured.
 TensorSpan StepProbe::readable(const at::Tensor& t)
 {
     if (t.is_cpu())
         return spanOf(t);
-    held_.push_back(t.detach().cpu());
-    return spanOf(held_.back());
+    hostCopies_.push_back(t.detach().cpu());
+    return spanOf(hostCopies_.back());
 }
 
-TensorSpans StepProbe::spansOf(const Copies& copies) const
+// The generator moves only where something was drawn, and to see that costs less than to copy out its 5,056 bytes: each
+// draw moves the place in the block of 624 words, each new block changes its words.
+bool StepProbe::generatorMoved()
 {
-    TensorSpans spans;
-    for (std::size_t i = 0; i < offsets_.size(); ++i) {
-        const auto count = std::size_t(replica_.parameters()[i].numel());
-        spans.push_back(
-            {copies.present[i] ? copies.values.data() + offsets_[i] : nullptr, count, sizeof(float), true});
-    }
-    return spans;
+    const at::Generator generator = at::detail::getDefaultCPUGenerator();
+    auto* cpu = at::check_generator<at::CPUGeneratorImpl>(generator);
+    const at::mt19937_data_pod now = cpu->engine().data();
+    const GeneratorPlace place = {now.seed_,
+                                  now.left_,
+                                  std::int64_t(now.next_),
+                                  now.state_[0],
+                                  now.state_[1],
+                                  cpu->next_float_normal_sample().has_value(),
+                                  cpu->next_double_normal_sample().has_value()};
+    return std::exchange(generatorPlace_, place) != place;
 }
 
-TensorSpans StepProbe::gradientSpans() const
+std::uint64_t StepProbe::generatorPrint(const at::Tensor& generator)
 {
-    if (gradientsCopied_)
-        return spansOf(reduced_);
-    TensorSpans spans;
-    for (std::size_t i = 0; i < offsets_.size(); ++i) {
-        const at::Tensor& grad = held_[i];
-        const auto count = std::size_t(replica_.parameters()[i].numel());
-        spans.push_back({grad.defined() ? grad.data_ptr() : nullptr, count, sizeof(float), true});
+    if (generator.defined())
+        return fingerprint(generator.data_ptr(), generator.nbytes(), 1);
+    if (generatorMoved()) {
+        const at::Tensor state = at::detail::getDefaultCPUGenerator().get_state();
+        generatorPrint_ = fingerprint(state.data_ptr(), state.nbytes(), 1);
     }
-    return spans;
+    return generatorPrint_;
 }
 
-void StepProbe::copyBuffers(StepJob& job)
+void StepProbe::addState(StepRecord& record, const at::Tensor& generator)
 {
-    const std::vector<at::Tensor>& buffers = replica_.buffers();
-    bufferCopies_.resize(buffers.size());
-    for (std::size_t i = 0; i < buffers.size(); ++i) {
-        TensorSpan span = readable(buffers[i]);
-        const auto* bytes = static_cast<const std::uint8_t*>(span.data);
-        bufferCopies_[i].assign(bytes, bytes + span.count * span.elementSize);
-        span.data = bufferCopies_[i].data();
-        job.buffers.push_back(span);
+    hostCopies_.clear();
+    if (!leader_) {
+        TensorSpans parameters;
+        TensorSpans optimizer;
+        for (std::size_t i = 0; i < replica_.parameters().size(); ++i) {
+            parameters.push_back(readable(replica_.parameters()[i]));
+            for (const auto& [name, tensor] : replica_.optimizer().state(i))
+                optimizer.push_back(readable(tensor));
+        }
+        state_.measure(parameters, optimizer);
     }
+    state().addTo(record);
+    TensorSpans buffers;
+    for (const at::Tensor& b : replica_.buffers())
+        buffers.push_back(readable(b));
+    addValue(record, Quantity::BufferFingerprint, fingerprintOf(buffers));
+    addValue(record, Quantity::RngCpu, generatorPrint(generator));
+    addValue(record, Quantity::OptimizerStep, std::uint64_t(replica_.optimizer().steps()));
 }
 
-void StepProbe::addState(StepJob& job, const at::Tensor& generator)
+void StepProbe::addGradients(StepRecord& record) const
 {
-    for (std::size_t i = 0; i < offsets_.size() && !job.sharedState; ++i) {
-        job.parameters.push_back(readable(replica_.parameters()[i]));
-        for (const auto& [name, tensor] : replica_.optimizer().state(i))
-            job.optimizerState.push_back(readable(tensor));
-    }
-    copyBuffers(job);
-    generatorCopy_ = generator.defined() ? generator : at::detail::getDefaultCPUGenerator().get_state();
-    job.generator = spanOf(generatorCopy_);
-    add(job.record, Quantity::OptimizerStep, std::uint64_t(replica_.optimizer().steps()));
+    // Without a reduction the local gradient is the gradient.
+    addGradient(record, local_.empty() ? reduced_ : local_, Quantity::GradNormLocal, Quantity::GradProjLocal);
+    addGradient(record, reduced_, Quantity::GradNorm, Quantity::GradProj);
+    if (!clipped_.empty())
+        addValue(record, Quantity::GradNormClipped, bitsOf(clipped_.norm()));
 }
 
-void StepProbe::addSamples(StepJob& job) const
+void StepProbe::recordSamples(StepRecord& record)
 {
     std::vector<std::int64_t> ids;
     std::vector<std::uint64_t> hashes;
+    SamplesRecord samples;
+    samples.rank = replica_.rank();
+    samples.step = record.step;
     for (const MicroFacts& micro : replica_.facts().micros) {
-        SamplesRecord samples;
-        samples.rank = replica_.rank();
-        samples.step = job.record.step;
-        samples.micro = std::int32_t(job.samples.size());
         samples.epoch = micro.epoch;
         samples.ids = micro.ids;
+        samples.hashes.clear();
         for (const std::int64_t id : micro.ids)
             samples.hashes.push_back(contentHashes_[std::size_t(id)]);
         ids.insert(ids.end(), samples.ids.begin(), samples.ids.end());
         hashes.insert(hashes.end(), samples.hashes.begin(), samples.hashes.end());
-        job.samples.push_back(std::move(samples));
+        recorder_.add(samples);
+        ++samples.micro;
     }
-    add(job.record, Quantity::SampleIds, fingerprint(ids.data(), ids.size(), sizeof ids[0]));
-    add(job.record, Quantity::SampleContent, fingerprint(hashes.data(), hashes.size(), sizeof hashes[0]));
+    addValue(record, Quantity::SampleIds, fingerprint(ids.data(), ids.size(), sizeof ids[0]));
+    addValue(record, Quantity::SampleContent, fingerprint(hashes.data(), hashes.size(), sizeof hashes[0]));
 }
 
-void StepProbe::addFacts(StepRecord& record, const CollectiveFacts& collectives) const
+void StepProbe::addFacts(StepRecord& record) const
 {
     const StepFacts& f = replica_.facts();
-    add(record, Quantity::Epoch, std::uint64_t(f.micros.back().epoch));
-    add(record, Quantity::MicroSteps, f.micros.size());
-    add(record, Quantity::SamplesSeen, std::uint64_t(replica_.samplesSeen()));
+    addValue(record, Quantity::Epoch, std::uint64_t(f.micros.back().epoch));
+    addValue(record, Quantity::MicroSteps, f.micros.size());
+    addValue(record, Quantity::SamplesSeen, std::uint64_t(replica_.samplesSeen()));
+    if (replica_.tokensSeen() > 0)
+        addValue(record, Quantity::TokensSeen, std::uint64_t(replica_.tokensSeen()));
     double loss = 0;
     for (std::size_t k = 0; k < f.micros.size(); ++k) {
         const MicroFacts& micro = f.micros[k];
         loss += micro.loss;
-        add(record, Quantity::LossMicro, bitsOf(micro.loss), k);
-        add(record, Quantity::Samples, micro.ids.size(), k);
+        addValue(record, Quantity::LossMicro, bitsOf(micro.loss), k);
+        addValue(record, Quantity::Samples, micro.ids.size(), k);
         if (micro.tokens > 0)
-            add(record, Quantity::Tokens, std::uint64_t(micro.tokens), k);
+            addValue(record, Quantity::Tokens, std::uint64_t(micro.tokens), k);
     }
-    if (replica_.tokensSeen() > 0)
-        add(record, Quantity::TokensSeen, std::uint64_t(replica_.tokensSeen()));
-    add(record, Quantity::Loss, bitsOf(loss / double(f.micros.size())));
-    add(record, Quantity::LearningRate, bitsOf(f.rate));
+    addValue(record, Quantity::Loss, bitsOf(loss / double(f.micros.size())));
+    addValue(record, Quantity::LearningRate, bitsOf(f.rate));
     if (replica_.config().clipNorm > 0)
-        add(record, Quantity::ClipNormTorch, bitsOf(double(f.clipNorm)));
-    if (replica_.config().mode != "twin") { // it has none
-        add(record, Quantity::CollectiveCount, std::uint64_t(collectives.count));
-        add(record, Quantity::CollectiveBytes, std::uint64_t(collectives.bytes));
-        add(record, Quantity::CollectiveDtype, std::uint64_t(collectives.gradientDtype));
+        addValue(record, Quantity::ClipNormTorch, bitsOf(double(f.clipNorm)));
+    addValue(record, Quantity::TimeData, bitsOf(f.timeData));
+    addValue(record, Quantity::TimeForward, bitsOf(f.timeForward));
+    addValue(record, Quantity::TimeBackward, bitsOf(f.timeBackward));
+    addValue(record, Quantity::TimeWait, bitsOf(f.timeWait));
+    addValue(record, Quantity::TimeOptimizer, bitsOf(f.timeOptimizer));
+    addValue(record, Quantity::TimeStep, bitsOf(f.timeStep));
+}
+
+void StepProbe::addCollectives(StepRecord& record, const CollectiveFacts& collectives) const
+{
+    if (replica_.config().mode == "twin") // it has none
+        return;
+    addValue(record, Quantity::CollectiveCount, std::uint64_t(collectives.count));
+    addValue(record, Quantity::CollectiveBytes, std::uint64_t(collectives.bytes));
+    addValue(record, Quantity::CollectiveDtype, std::uint64_t(collectives.gradientDtype));
+}
+
+void StepProbe::recordTensors()
+{
+    const GradientMeasure& local = local_.empty() ? reduced_ : local_;
+    TensorRecord record;
+    record.rank = replica_.rank();
+    record.step = replica_.step();
+    for (std::size_t i = 0; i < layout_.parameterNames.size(); ++i) {
+        TensorRecord t = record;
+        t.name = layout_.parameterNames[i];
+        if (local.has(i)) {
+            t.has |= TensorRecord::Local;
+            t.localNorm = local.normOf(i);
+            t.localFingerprint = local.fingerprintOf(i);
+        }
+        if (reduced_.has(i)) {
+            t.has |= TensorRecord::Reduced;
+            t.reducedNorm = reduced_.normOf(i);
+            t.reducedFingerprint = reduced_.fingerprintOf(i);
+        }
+        state().addTo(t, i);
+        recorder_.add(t);
     }
-    add(record, Quantity::TimeData, bitsOf(f.timeData));
-    add(record, Quantity::TimeForward, bitsOf(f.timeForward));
-    add(record, Quantity::TimeBackward, bitsOf(f.timeBackward));
-    add(record, Quantity::TimeWait, bitsOf(f.timeWait));
-    add(record, Quantity::TimeOptimizer, bitsOf(f.timeOptimizer));
-    add(record, Quantity::TimeStep, bitsOf(f.timeStep));
+    for (std::size_t i = 0; i < layout_.bufferNames.size(); ++i) {
+        const TensorSpan b = readable(replica_.buffers()[i]);
+        TensorRecord t = record;
+        t.name = layout_.bufferNames[i];
+        t.buffer = true;
+        t.has = TensorRecord::State;
+        t.stateNorm = b.isFloat ? std::sqrt(sumOfSquares(b.floats(), b.count)) : 0;
+        t.stateFingerprint = fingerprint(b.data, b.count, b.elementSize);
+        recorder_.add(t);
+    }
 }
 
-void StepProbe::submitInitial(bool sharedState, const at::Tensor& generator)
+void StepProbe::recordInitial(const at::Tensor& generator)
 {
-    StepJob job;
-    job.record.rank = replica_.rank();
-    job.record.step = replica_.step();
-    job.sharedState = sharedState;
-    addState(job, generator);
-    recorder_.submit(std::move(job));
+    StepRecord record;
+    record.rank = replica_.rank();
+    record.step = replica_.step();
+    addState(record, generator);
+    if (perTensor_)
+        recordTensors();
+    recorder_.add(record);
 }
 
-void StepProbe::submit(const CollectiveFacts& collectives, bool sharedState, const at::Tensor& generator)
+// The step's own record comes last: who has it has the rest of the step, too.
+void StepProbe::record(const CollectiveFacts& collectives, const at::Tensor& generator)
 {
-    StepJob job;
-    job.record.rank = replica_.rank();
-    job.record.step = replica_.facts().step;
-    job.record.values.reserve(48);
-    job.sharedState = sharedState;
-    addFacts(job.record, collectives);
-    addSamples(job);
-    if (hasLocal_)
-        job.localGradients = spansOf(local_[localTurn_]);
-    job.gradients = gradientSpans();
-    if (hasClipped_)
-        job.clippedGradients = spansOf(clippedCopies_);
-    addState(job, generator);
-    recorder_.submit(std::move(job));
+    StepRecord record;
+    record.rank = replica_.rank();
+    record.step = replica_.step();
+    record.values.reserve(48);
+    addFacts(record);
+    addCollectives(record, collectives);
+    addGradients(record);
+    addState(record, generator);
+    recordSamples(record);
+    if (perTensor_)
+        recordTensors();
+    recorder_.add(record);
 }
 
 } // namespace lockstep

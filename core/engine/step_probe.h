@@ -1,13 +1,15 @@
-// Collects what a step did for the recorder: copies a gradient only where the training will overwrite it
-// before the recorder can read it, and otherwise hands out pointers (step_job.h).
+// Measures what a step did and hands the records on. It looks at a gradient when it passes by: local ones as they arrive in
+// the last backward, the reduced one before clipping, the clipped one after; nothing is copied.
 #pragma once
 
 #include "core/engine/communicator.h"
 #include "core/engine/recorder.h"
 #include "core/engine/replica.h"
+#include "core/engine/step_measure.h"
 
-#include <array>
+#include <cstdint>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 namespace lockstep {
@@ -15,7 +17,8 @@ namespace lockstep {
 class StepProbe final : public StepObserver
 {
 public:
-    StepProbe(Recorder& recorder, Replica& replica);
+    // `leader`: the probe of the rank whose parameters this one shares (twin), or null.
+    StepProbe(Recorder& recorder, Replica& replica, const StepProbe* leader = nullptr);
     ~StepProbe() override;
 
     // DDP: watches each parameter's gradient in the last backward of a step, before the Reducer takes it.
@@ -27,50 +30,46 @@ public:
     void beforeUpdate() override;
     void clipped() override;
 
-    // Step 0: the state before training.
-    void submitInitial(bool sharedState = false, const at::Tensor& generator = {});
-    // After update(). `sharedState`: the parameters are those of the job before (twin). `generator`: the state of this
-    // rank's stream where it is not the default generator's (twin).
-    void submit(const CollectiveFacts& collectives, bool sharedState = false,
-                const at::Tensor& generator = {});
+    // Step 0: the state before training. `generator`: the state of this rank's stream where it is not in the default
+    // generator (twin).
+    void recordInitial(const at::Tensor& generator = {});
+    // After update().
+    void record(const CollectiveFacts& collectives, const at::Tensor& generator = {});
 
 private:
     class LocalHook;
-    struct Copies { // one float buffer for all parameters, and which of them are in it
-        std::vector<float> values;
-        std::vector<bool> present;
-    };
 
     void gradientReady(std::size_t parameter);
-    void copyGradients(Copies& copies) const;
-    void copyGradient(Copies& copies, std::size_t parameter) const;
-    TensorSpans spansOf(const Copies& copies) const;
-    TensorSpans gradientSpans() const;
+    void measureGradients(GradientMeasure& measure) const;
+    void addFacts(StepRecord& record) const;
+    void addCollectives(StepRecord& record, const CollectiveFacts& collectives) const;
+    void addGradients(StepRecord& record) const;
+    void addState(StepRecord& record, const at::Tensor& generator);
+    bool generatorMoved();
+    std::uint64_t generatorPrint(const at::Tensor& generator);
     TensorSpan readable(const at::Tensor& t);
-    void addFacts(StepRecord& record, const CollectiveFacts& collectives) const;
-    void addSamples(StepJob& job) const;
-    void addState(StepJob& job, const at::Tensor& generator);
-    void copyBuffers(StepJob& job);
+    void recordSamples(StepRecord& record);
+    void recordTensors();
+    const StateMeasure& state() const { return leader_ ? leader_->state_ : state_; }
 
     Recorder& recorder_;
     Replica& replica_;
-    std::vector<std::size_t> offsets_; // of each parameter in a Copies buffer
-    std::size_t elements_ = 0;
-    // Local gradients of the next step arrive while the recorder may still read those of the last one.
-    std::array<Copies, 2> local_;
-    std::size_t localTurn_ = 0;
-    bool armed_ = false;
-    bool hasLocal_ = false;
+    const StepProbe* leader_;
+    bool perTensor_;
+    StateLayout layout_;
+    GradientMeasure local_;
+    GradientMeasure reduced_;
+    GradientMeasure clipped_;
+    StateMeasure state_;
+    bool armed_ = false; // the next gradients are those of the last backward
     std::int64_t lastReadyNs_ = 0;
-    Copies reduced_; // only with clipping or bucket views
-    Copies clippedCopies_;
-    bool hasClipped_ = false;
-    bool gradientsCopied_ = false;
-    // Kept for the recorder: the gradients of the last step, then copies of what lies on a GPU.
-    std::vector<at::Tensor> held_;
-    std::vector<std::vector<std::uint8_t>> bufferCopies_;
-    at::Tensor generatorCopy_;
+    std::vector<at::Tensor> hostCopies_;       // of what lies on a GPU, for as long as it is measured
     std::vector<std::uint64_t> contentHashes_; // by sample id
+    // Where the default generator stood at the last step, and its fingerprint there.
+    using GeneratorPlace =
+        std::tuple<std::uint64_t, int, std::int64_t, std::uint32_t, std::uint32_t, bool, bool>;
+    GeneratorPlace generatorPlace_{0, -1, -1, 0, 0, false, false};
+    std::uint64_t generatorPrint_ = 0;
 };
 
 } // namespace lockstep

@@ -23,7 +23,7 @@ void report(const TrainingSetup& setup, const Replica& replica, const std::strin
     event.step = replica.step();
     event.kind = kind;
     event.detail = std::move(detail);
-    setup.recorder->event(std::move(event));
+    setup.recorder->add(std::move(event));
 }
 
 std::string checkpointDetail(const CheckpointWritten& written)
@@ -81,8 +81,6 @@ TrainingEnd trainRank(const TrainingSetup& setup)
     Replica replica(setup.config, *setup.workload, *setup.faults, setup.rank, setup.world);
     std::optional<StepProbe> probe;
     if (setup.recorder) {
-        setup.recorder->describe({replica.parameterNames(), replica.bufferNames()},
-                                 setup.config.record == "tensor" || setup.config.record == "full");
         probe.emplace(*setup.recorder, replica);
     }
     std::unique_ptr<GradientExchange> exchange;
@@ -96,7 +94,7 @@ TrainingEnd trainRank(const TrainingSetup& setup)
     replica.attach(setup.recorder, probe ? &*probe : nullptr);
     replica.seedStream();
     if (probe)
-        probe->submitInitial();
+        probe->recordInitial();
     if (setup.communicator)
         setup.communicator->takeFacts(); // those of the construction
 
@@ -106,7 +104,7 @@ TrainingEnd trainRank(const TrainingSetup& setup)
         replica.forwardBackward(*exchange, tokens > 0 ? exchange->sumOverRanks(tokens) : 0);
         replica.update(probe ? &*probe : nullptr);
         if (probe) {
-            probe->submit(setup.communicator ? setup.communicator->takeFacts() : CollectiveFacts{});
+            probe->record(setup.communicator ? setup.communicator->takeFacts() : CollectiveFacts{});
             reportBoundaries(setup, replica);
         }
         stopping = setup.communicator ? setup.communicator->agreeToStop(replica.step()) : stopRequested();
@@ -122,10 +120,8 @@ TrainingEnd trainRank(const TrainingSetup& setup)
         if (setup.stepEnds)
             setup.stepEnds->push_back(monotonicNs());
     }
-    if (setup.recorder) {
-        setup.recorder->waitUntilRead();
+    if (setup.recorder)
         setup.recorder->stage(wire::Stage::End);
-    }
     if (setup.communicator)
         setup.communicator->barrier();
     return {replica.step(), stopping && replica.step() < replica.totalSteps()};

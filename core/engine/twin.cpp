@@ -85,11 +85,10 @@ void Twin::makeReplicas()
 
 void Twin::startRecording()
 {
-    setup_.recorder->describe({replicas_[0]->parameterNames(), replicas_[0]->bufferNames()},
-                              setup_.config.record == "tensor" || setup_.config.record == "full");
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
-        probes_.push_back(std::make_unique<StepProbe>(*setup_.recorder, *replicas_[r]));
-        probes_[r]->submitInitial(r > 0 && !diverge_, streams_[r]);
+        const StepProbe* leader = r > 0 && !diverge_ ? probes_[0].get() : nullptr;
+        probes_.push_back(std::make_unique<StepProbe>(*setup_.recorder, *replicas_[r], leader));
+        probes_[r]->recordInitial(streams_[r]);
     }
     replicas_[0]->attach(setup_.recorder, nullptr);
 }
@@ -113,6 +112,8 @@ bool Twin::advance(std::size_t rank, std::int64_t allTokens)
         if (!first)
             allTokens = replica.fetch() * setup_.world; // alone: the others' tokens are not known
         replica.forwardBackward(*exchange_, allTokens);
+        if (!probes_.empty())
+            probes_[rank]->captureLocalGradients();
         if (replica.synchronises())
             return true;
         finish(rank, false);
@@ -132,7 +133,7 @@ void Twin::finish(std::size_t rank, bool synchronised)
     if (!probe)
         return;
     // Inside Stream of an unsynchronised step the state is still in the default generator.
-    probe->submit({}, follows, synchronised ? streams_[rank] : at::Tensor());
+    probe->record({}, synchronised ? streams_[rank] : at::Tensor());
     if (rank == 0)
         reportBoundaries(setup_, replica);
 }
@@ -148,11 +149,8 @@ TrainingEnd Twin::run()
     while (!done() && !stopping) {
         const std::int64_t tokens = fetchAll();
         bool all = true;
-        for (std::size_t r = 0; r < replicas_.size(); ++r) {
+        for (std::size_t r = 0; r < replicas_.size(); ++r)
             all = advance(r, tokens) && all;
-            if (all && !probes_.empty())
-                probes_[r]->captureLocalGradients();
-        }
         if (!all)
             break; // a rank left: the step its peers are in is lost, as in the run
         exchange_->reduce();
@@ -164,8 +162,6 @@ TrainingEnd Twin::run()
         if (setup_.stepEnds)
             setup_.stepEnds->push_back(monotonicNs());
     }
-    if (setup_.recorder)
-        setup_.recorder->waitUntilRead();
     return {replicas_[0]->step(), stopping && !done()};
 }
 

@@ -2,7 +2,7 @@
 // of CUDA.
 #pragma once
 
-#include "core/engine/step_job.h"
+#include "core/engine/tensor_span.h"
 
 #include <c10/util/intrusive_ptr.h>
 

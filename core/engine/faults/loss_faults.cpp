@@ -11,14 +11,19 @@ namespace {
 class LossTimesWorld final : public Fault
 {
 public:
-    explicit LossTimesWorld(const FaultSpec& spec) : factor_(faultNumber(spec, "k", 0)) {}
+    explicit LossTimesWorld(const FaultSpec& spec)
+        : factor_(faultNumber(spec, "k", 0)), firstStep_(faultNumber(spec, "step", 1))
+    {
+    }
     void loss(const FaultMoment& at, at::Tensor& loss) override
     {
-        loss = loss * (factor_ > 0 ? factor_ : at.world);
+        if (double(at.step) >= firstStep_)
+            loss = loss * (factor_ > 0 ? factor_ : at.world);
     }
 
 private:
     double factor_;
+    double firstStep_;
 };
 
 // B6: the losses of accumulated micro-batches are not divided by their number.
@@ -29,8 +34,10 @@ public:
     bool divideByAccumulation() override { return false; }
 };
 
-const FaultRegistration lossTimesWorld(faultEntry<LossTimesWorld>(
-    {"B2", "the loss is multiplied by the world size", {"k: factor instead of the world size"}}));
+const FaultRegistration lossTimesWorld(faultEntry<LossTimesWorld>({"B2",
+                                                                   "the loss is multiplied by the world size",
+                                                                   {"k: factor instead of the world size",
+                                                                    "step: first step that has it (1)"}}));
 const FaultRegistration accumulationNotDivided(
     faultEntry<AccumulationNotDivided>({"B6", "accumulated losses are not divided by their number", {}}));
 

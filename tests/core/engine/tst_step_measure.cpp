@@ -1,4 +1,4 @@
-// The numbers a step record is reduced to, and that nothing is measured from what is absent.
+// The numbers a step is reduced to, and that nothing is measured from what is absent.
 #include "core/base/fingerprint.h"
 #include "core/engine/step_measure.h"
 
@@ -16,6 +16,14 @@ TensorSpan span(const std::vector<float>& v)
     return {v.data(), v.size(), 4, true};
 }
 
+StateLayout layout(std::vector<std::size_t> sizes)
+{
+    StateLayout l;
+    l.parameterSizes = std::move(sizes);
+    l.parameterNames.resize(l.parameterSizes.size());
+    return l;
+}
+
 std::vector<double> valuesOf(const StepRecord& record, Quantity quantity)
 {
     std::vector<double> found;
@@ -25,12 +33,11 @@ std::vector<double> valuesOf(const StepRecord& record, Quantity quantity)
     return found;
 }
 
-StepJob job(std::int64_t step, const std::vector<float>& parameters)
+StepRecord recordOf(const StateMeasure& measure)
 {
-    StepJob j;
-    j.record.step = step;
-    j.parameters = {span(parameters)};
-    return j;
+    StepRecord record;
+    measure.addTo(record);
+    return record;
 }
 
 } // namespace
@@ -41,101 +48,84 @@ class TestStepMeasure : public QObject
 
 private Q_SLOTS:
     void updateNormIsTheDistanceBetweenSteps();
-    void withoutReductionLocalAndReducedAreTheSameNumbers();
+    void theOrderOfArrivalDoesNotChangeAGradient();
     void projectionsAreLinear();
-    void anAbsentGradientHasNoTensorRecordField();
-    void sharedStateTakesOverTheNumbers();
+    void anAbsentGradientIsNotMeasured();
+    void tensorsOfAListAreNumberedThrough();
 };
 
 void TestStepMeasure::updateNormIsTheDistanceBetweenSteps()
 {
-    StepMeasure measure({{"w"}, {}}, false);
-    std::vector<TensorRecord> tensors;
+    StateMeasure measure(layout({40}), false);
     std::vector<float> w(40, 1.0f);
-    StepJob first = job(0, w);
-    measure.measure(first, tensors);
-    QVERIFY(valuesOf(first.record, Quantity::UpdateNorm).empty());
+    measure.measure({span(w)}, {});
+    QVERIFY(valuesOf(recordOf(measure), Quantity::UpdateNorm).empty()); // step 0 has no update
     w[3] += 3;
     w[39] -= 4;
-    StepJob second = job(1, w);
-    measure.measure(second, tensors);
-    QCOMPARE(valuesOf(second.record, Quantity::UpdateNorm), std::vector<double>{5.0});
-    QVERIFY(tensors.empty());
+    measure.measure({span(w)}, {});
+    QCOMPARE(valuesOf(recordOf(measure), Quantity::UpdateNorm), std::vector<double>{5.0});
 }
 
-void TestStepMeasure::withoutReductionLocalAndReducedAreTheSameNumbers()
+void TestStepMeasure::theOrderOfArrivalDoesNotChangeAGradient()
 {
-    StepMeasure measure({{"w"}, {}}, false);
-    std::vector<TensorRecord> tensors;
-    std::vector<float> w(33, 0.5f);
-    std::vector<float> g(33, 2.0f);
-    StepJob j = job(1, w);
-    j.gradients = {span(g)};
-    measure.measure(j, tensors);
-    QCOMPARE(valuesOf(j.record, Quantity::GradNorm), std::vector<double>{std::sqrt(33 * 4.0)});
-    QCOMPARE(valuesOf(j.record, Quantity::GradNormLocal), valuesOf(j.record, Quantity::GradNorm));
-    QCOMPARE(valuesOf(j.record, Quantity::GradProj).size(), std::size_t(4));
-    QCOMPARE(valuesOf(j.record, Quantity::GradProjLocal), valuesOf(j.record, Quantity::GradProj));
+    std::vector<float> a(33), b(70);
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        b[i] = std::sin(float(i));
+        a[i % a.size()] = std::cos(float(i)) * 1e3f;
+    }
+    GradientMeasure forwards(layout({33, 70}), true);
+    GradientMeasure backwards(layout({33, 70}), true);
+    forwards.add(0, a.data());
+    forwards.add(1, b.data());
+    backwards.add(1, b.data());
+    backwards.add(0, a.data());
+    QCOMPARE(bitsOf(forwards.norm()), bitsOf(backwards.norm()));
+    QVERIFY(forwards.projection() == backwards.projection());
+    QCOMPARE(forwards.fingerprintOf(1), fingerprint(b.data(), b.size(), 4));
+    QCOMPARE(bitsOf(forwards.norm()),
+             bitsOf(std::sqrt(sumOfSquares(a.data(), 33) + sumOfSquares(b.data(), 70))));
 }
 
 void TestStepMeasure::projectionsAreLinear()
 {
-    StepMeasure measure({{"w"}, {}}, false);
-    std::vector<TensorRecord> tensors;
-    std::vector<float> w(100, 0.0f);
     std::vector<float> a(100), b(100), mean(100);
     std::iota(a.begin(), a.end(), -20.0f);
     for (std::size_t i = 0; i < 100; ++i) {
         b[i] = float(i % 7);
         mean[i] = (a[i] + b[i]) / 2;
     }
-    std::vector<std::vector<double>> p;
+    std::vector<Projection> p;
     for (const auto* g : {&a, &b, &mean}) {
-        StepJob j = job(1, w);
-        j.gradients = {span(*g)};
-        measure.measure(j, tensors);
-        p.push_back(valuesOf(j.record, Quantity::GradProj));
+        GradientMeasure measure(layout({100}), false);
+        measure.add(0, g->data());
+        p.push_back(measure.projection());
     }
-    for (std::size_t k = 0; k < 4; ++k)
+    for (std::size_t k = 0; k < kProjections; ++k)
         QCOMPARE((p[0][k] + p[1][k]) / 2, p[2][k]); // small integers and halves: exact
+    QVERIFY(p[0][0] != p[0][1] || p[0][0] != p[0][2] || p[1][0] != p[1][1]); // each has signs of its own
 }
 
-void TestStepMeasure::anAbsentGradientHasNoTensorRecordField()
+void TestStepMeasure::anAbsentGradientIsNotMeasured()
 {
-    StepMeasure measure({{"used", "unused"}, {"statistics"}}, true);
-    std::vector<TensorRecord> tensors;
-    std::vector<float> w(8, 1.0f), u(3, 1.0f), g(8, 1.0f), s(2, 3.0f);
-    StepJob j;
-    j.record.step = 1;
-    j.parameters = {span(w), span(u)};
-    TensorSpan absent = span(u);
-    absent.data = nullptr;
-    j.gradients = {span(g), absent};
-    j.buffers = {span(s)};
-    measure.measure(j, tensors);
-    QCOMPARE(tensors.size(), std::size_t(3));
-    QCOMPARE(tensors[0].has,
-             std::uint32_t(TensorRecord::Local | TensorRecord::Reduced | TensorRecord::State));
-    QCOMPARE(tensors[1].has, std::uint32_t(TensorRecord::State));
-    QCOMPARE(tensors[1].stateFingerprint, fingerprint(u.data(), 3, 4));
-    QVERIFY(tensors[2].buffer);
-    QCOMPARE(tensors[2].name, std::string("statistics"));
+    GradientMeasure measure(layout({8, 3}), false);
+    std::vector<float> g(8, 1.0f), other(3, 100.0f);
+    measure.add(0, g.data());
+    measure.add(1, other.data());
+    measure.clear();
+    QVERIFY(measure.empty());
+    measure.add(0, g.data());
+    QVERIFY(measure.has(0) && !measure.has(1));
+    QCOMPARE(measure.norm(), std::sqrt(8.0));
 }
 
-void TestStepMeasure::sharedStateTakesOverTheNumbers()
+void TestStepMeasure::tensorsOfAListAreNumberedThrough()
 {
-    StepMeasure measure({{"w"}, {}}, false);
-    std::vector<TensorRecord> tensors;
-    std::vector<float> w(8, 1.0f);
-    StepJob leader = job(1, w);
-    measure.measure(leader, tensors);
-    StepJob follower = job(1, w);
-    follower.record.rank = 1;
-    follower.parameters.clear();
-    follower.sharedState = true;
-    measure.measure(follower, tensors);
-    QCOMPARE(valuesOf(follower.record, Quantity::ParamFingerprint),
-             valuesOf(leader.record, Quantity::ParamFingerprint));
+    std::vector<float> whole(50);
+    std::iota(whole.begin(), whole.end(), 0.5f);
+    const std::vector<float> head(whole.begin(), whole.begin() + 20);
+    const std::vector<float> tail(whole.begin() + 20, whole.end());
+    QCOMPARE(fingerprintOf({span(head), span(tail)}), fingerprint(whole.data(), 50, 4));
+    QVERIFY(fingerprintOf({span(tail), span(head)}) != fingerprint(whole.data(), 50, 4));
 }
 
 QTEST_GUILESS_MAIN(TestStepMeasure)
