@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The demo: a project with five short runs, one of them broken on purpose. Called by `./dev demo` after the build.
+# The demo: a project with six short runs, one of them broken on purpose. Called by `./dev demo` after the build.
 #   --dir DIR    where the project goes (default build/demo; an old demo there is replaced)
 #   --headless   no window even where there is a display
 set -euo pipefail
@@ -32,12 +32,14 @@ run "${toy[@]}" --mode single --align-world 2 --name toy-single
 run "${toy[@]}" --mode ddp --world 2 --name toy-ddp
 run "${digits[@]}" --mode single --align-world 2 --name digits-single
 run "${digits[@]}" --mode ddp --world 2 --name digits-ddp
+# One process that replays both ranks of digits-ddp and must equal it in every bit.
+run "${digits[@]}" --mode twin --world 2 --name digits-twin
 # From step 41 on the loss is multiplied by the world size: a mistake many real scripts have made.
 run "${digits[@]}" --mode ddp --world 2 --fault B2,step=41 --name digits-ddp-faulty
 
 printf '\nVerdicts\n'
 status=0
-for pair in "toy-single toy-ddp" "digits-single digits-ddp" "digits-ddp digits-ddp-faulty"; do
+for pair in "toy-single toy-ddp" "digits-twin digits-ddp" "digits-ddp digits-ddp-faulty"; do
   set -- $pair
   printf '\n%s against %s\n' "$2" "$1"
   "$cli" compare "$dir" "$1" "$2" || status=$?

@@ -64,7 +64,8 @@ std::string jsonObject(std::initializer_list<std::pair<const char*, std::string>
 RunController::RunController(RunOptions options, QObject* parent)
     : QObject(parent),
       options_(std::move(options)),
-      world_(options_.config.mode == "ddp" || options_.config.mode == "fsdp" ? options_.config.world : 1)
+      world_(options_.config.mode == "ddp" || options_.config.mode == "fsdp" ? options_.config.world : 1),
+      replayed_(options_.config.mode == "twin" ? options_.config.world : 0)
 {
     for (QTimer* timer : {&graceTimer_, &killTimer_})
         timer->setSingleShot(true);
@@ -82,8 +83,7 @@ Status RunController::start()
     if (!rendezvous)
         return rendezvous.error();
     rendezvous_ = std::make_unique<ListenSocket>(std::move(rendezvous).value());
-    ingest_ = std::make_unique<IngestServer>(world_, static_cast<IngestSink&>(*this),
-                                             options_.config.mode == "twin" ? options_.config.world : 0);
+    ingest_ = std::make_unique<IngestServer>(world_, static_cast<IngestSink&>(*this), replayed_);
     if (Status listening = ingest_->listen(); !listening)
         return listening;
     if (Status entered = enter(); !entered) {
@@ -123,7 +123,7 @@ Status RunController::enter()
     Result<RunWriter> writer = RunWriter::create(info_.folder);
     if (!writer)
         return writer.error();
-    recorder_ = std::make_unique<Recorder>(std::move(writer).value(), world_,
+    recorder_ = std::make_unique<Recorder>(std::move(writer).value(), std::max(world_, replayed_),
                                            options_.config.resume.empty() ? "start" : "resume");
     connect(recorder_.get(), &Recorder::committed, this, &RunController::saveProgress);
     connect(recorder_.get(), &Recorder::failed, this, &RunController::onRecorderFailed);

@@ -83,6 +83,8 @@ private:
     std::int64_t stepInProgress(int rank) const; // -1: training has not begun
     RankEnd facts(int rank) const;
     void event(const std::string& kind, const std::string& detail);
+    // The process that reports this rank; -1 stays -1 (the host itself).
+    int processOf(int rank) const { return replayed_ > 0 && rank > 0 ? 0 : rank; }
     bool isSound(int rank) const;
     void keep(int rank, const Status& stored);
 
@@ -97,7 +99,8 @@ private:
     void onBroken(int rank, const Error& error) override;
 
     const RunOptions options_;
-    const int world_;
+    const int world_;    // processes
+    const int replayed_; // ranks that a twin's one process reports; 0: every process reports only itself
     Phase phase_ = Phase::Idle;
     bool stopRequested_ = false;
     bool endedByDeadline_ = false; // ranks did not stop in time

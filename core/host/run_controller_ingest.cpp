@@ -33,7 +33,7 @@ void RunController::keep(int number, const Status& stored)
 // What follows a defect in a rank's stream is not stored: the records end at the last good one.
 bool RunController::isSound(int rank) const
 {
-    return ranks_[std::size_t(rank)]->defect.empty();
+    return ranks_[std::size_t(processOf(rank))]->defect.empty();
 }
 
 void RunController::onHello(const wire::Hello& hello)
@@ -49,26 +49,26 @@ void RunController::onHello(const wire::Hello& hello)
 void RunController::onStep(const StepRecord& record)
 {
     if (isSound(record.rank))
-        keep(record.rank, recorder_->append(record));
+        keep(processOf(record.rank), recorder_->append(record));
 }
 
 void RunController::onSamples(const SamplesRecord& record)
 {
     if (isSound(record.rank))
-        keep(record.rank, recorder_->append(record));
+        keep(processOf(record.rank), recorder_->append(record));
 }
 
 void RunController::onTensor(const TensorRecord& record)
 {
     if (isSound(record.rank))
-        keep(record.rank, recorder_->append(record));
+        keep(processOf(record.rank), recorder_->append(record));
 }
 
 void RunController::onEvent(const EventRecord& record)
 {
     if (!isSound(record.rank))
         return;
-    keep(record.rank, recorder_->append(record));
+    keep(processOf(record.rank), recorder_->append(record));
     if (record.kind != "checkpoint")
         return;
     const Result<rapidjson::Document> detail = parseJson(record.detail, "the checkpoint event");
