@@ -200,6 +200,11 @@ void addGateCommand(CLI::App& app, CliContext& context)
     *command =
         context.command(app, "gate", "Judge one phase of the migration", [&context, request, own, command] {
             request->configGiven = configWritten(**command, *own);
+            // A gate is about the run with many ranks; the options themselves start from a single process.
+            if (CLI::Option* mode = (*command)->get_option("--mode"); mode->count() == 0) {
+                mode->add_result("ddp");
+                mode->run_callback();
+            }
             request->worldGiven = (*command)->get_option("--world")->count() > 0;
             request->samplerSeedGiven = (*command)->get_option("--sampler-seed")->count() > 0;
             return gateCommand(context, *request);

@@ -1,0 +1,180 @@
+// The data gate over what real ranks recorded: every data fault of the engine is named at the right step and rank, a clean
+// run raises no alarm, and a phase opens only after the gate before it.
+#include "tests/e2e/cli_runner.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lockstep;
+using namespace lockstep::e2e;
+
+namespace {
+
+struct Found {
+    QStringList faults; // causes that are no notes
+    QStringList notes;
+    qint64 step = -1;
+    int rank = -1; // of the wanted cause
+};
+
+Found findingsOf(const rapidjson::Document& json, const QString& cause)
+{
+    Found found;
+    for (const auto& item : json["data"]["findings"].GetArray()) {
+        const QString id = QString::fromUtf8(item["cause"].GetString());
+        (item["note"].GetBool() ? found.notes : found.faults) << id;
+        if (id == cause) {
+            found.step = item["step"].IsInt64() ? item["step"].GetInt64() : -1;
+            found.rank = item["rank"].IsInt() ? item["rank"].GetInt() : -1;
+        }
+    }
+    return found;
+}
+
+} // namespace
+
+class DataGate : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase();
+    void thePhaseIsClosedUntilPreflightPasses();
+    void engineFaultsAreNamed_data();
+    void engineFaultsAreNamed();
+    void aFixIsAppliedAndOpensTheNextPhase();
+    void anOverrideKeepsItsReason();
+    void badListsAreRefusedWhole();
+
+private:
+    CliResult gate(const QStringList& words)
+    {
+        return cli_->run(QStringList{"gate", project_} + words + QStringList{"--json"});
+    }
+
+    QTemporaryDir folder_;
+    QString project_;
+    std::unique_ptr<Cli> cli_;
+};
+
+void DataGate::initTestCase()
+{
+    if (!hasRealWorker())
+        QSKIP(kNoWorker);
+    cli_ = std::make_unique<Cli>(realWorker());
+    project_ = folder_.filePath("project");
+    QCOMPARE(cli_->run({"init", project_, "--workload", "digits-cnn"}).exitCode, 0);
+}
+
+void DataGate::thePhaseIsClosedUntilPreflightPasses()
+{
+    const CliResult closed = gate({"data"});
+    QCOMPARE(closed.exitCode, 3);
+    QVERIFY(closed.error.contains("preflight"));
+    QCOMPARE(gate({"preflight", "--world", "4"}).exitCode, 0);
+    QCOMPARE(gate({"data", "--world", "4"}).exitCode, 0);
+}
+
+void DataGate::engineFaultsAreNamed_data()
+{
+    QTest::addColumn<int>("world");
+    QTest::addColumn<QString>("fault");
+    for (const int world : {2, 3, 4, 8})
+        for (const char* fault : {"", "A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "A10", "E6"})
+            QTest::addRow("w%d-%s", world, *fault ? fault : "clean") << world << QString(fault);
+}
+
+void DataGate::engineFaultsAreNamed()
+{
+    QFETCH(int, world);
+    QFETCH(QString, fault);
+    // 1,797 samples: divisible by 3 only.
+    const bool divides = 1797 % world == 0;
+    if (divides && (fault == "A5" || fault == "A6"))
+        QSKIP("nothing is padded or dropped at this world size");
+    const QString name = QString("w%1-%2").arg(world).arg(fault.isEmpty() ? "clean" : fault);
+    const int batch = 64 / world;
+    QStringList run{"run",      project_,
+                    "--mode",   "ddp",
+                    "--world",  QString::number(world),
+                    "--batch",  QString::number(batch),
+                    "--epochs", "2",
+                    "--name",   name};
+    if (!fault.isEmpty())
+        run << "--fault" << fault;
+    const CliResult trained = cli_->run(run);
+    QVERIFY2(trained.exitCode == 0, trained.error.constData());
+    if (fault.isEmpty()) // the baseline of this world, for the global batch
+        QCOMPARE(cli_->run({"run", project_, "--mode", "single", "--align-world", QString::number(world),
+                            "--batch", QString::number(batch), "--steps", "2"})
+                     .exitCode,
+                 0);
+
+    const CliResult judged = gate({"data", "--run", name});
+    QVERIFY2(judged.exitCode < 2, judged.error.constData());
+    const auto json = judged.json();
+    const Found found = findingsOf(json, fault);
+    const qint64 perEpoch = (1797 + world * batch - 1) / (world * batch);
+    if (fault.isEmpty() || fault == "A5") {
+        QCOMPARE(judged.exitCode, 0);
+        QVERIFY2(found.faults.isEmpty(), qPrintable(found.faults.join(' ')));
+        QCOMPARE(found.notes.contains("A5"), !divides);
+        if (fault == "A5")
+            QCOMPARE(found.step, perEpoch);
+        return;
+    }
+    QCOMPARE(judged.exitCode, 1);
+    QCOMPARE(found.faults, QStringList{fault});
+    if (fault == "A3")
+        QCOMPARE(found.step, perEpoch + 1);
+    else if (fault == "A6")
+        QCOMPARE(found.step, (1797 / world + batch - 1) / batch);
+    else
+        QCOMPARE(found.step, 1);
+    if (QStringList{"A1", "A2", "A4", "A8", "E6"}.contains(fault))
+        QCOMPARE(found.rank, 1);
+    if (fault == "A7")
+        QVERIFY(found.rank >= 1);
+}
+
+void DataGate::aFixIsAppliedAndOpensTheNextPhase()
+{
+    QCOMPARE(gate({"data", "--world", "4", "--batch", "16", "--fault", "A3"}).exitCode, 1);
+    QVERIFY(gate({"gradients"}).error.contains("closed"));
+    const CliResult fixed = gate({"data", "--fix", "A3"});
+    QCOMPARE(fixed.exitCode, 0);
+    QVERIFY(fixed.json()["passed"].GetBool());
+    QCOMPARE(gate({"data"}).exitCode, 0); // the plan as fixed is what is judged from now on
+    QCOMPARE(gate({"data", "--fix", "B6"}).exitCode, 2);
+}
+
+void DataGate::anOverrideKeepsItsReason()
+{
+    QCOMPARE(gate({"data", "--world", "4", "--batch", "16", "--fault", "A4"}).exitCode, 1);
+    const CliResult overridden = gate({"data", "--override", "known, mended next week"});
+    QCOMPARE(overridden.exitCode, 0);
+    QCOMPARE(overridden.json()["override"].GetString(), "known, mended next week");
+    QCOMPARE(overridden.json()["verdict"].GetString(), "fail");
+    QCOMPARE(gate({"data", "--override", ""}).exitCode, 1); // taken back
+    QCOMPARE(gate({"data", "--fix", "A4"}).exitCode, 0);
+}
+
+void DataGate::badListsAreRefusedWhole()
+{
+    const QString path = folder_.filePath("ids.csv");
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("0,0,0,1\n0,1,0,-2\n");
+    file.close();
+    const CliResult refused = gate({"data", "--ids", path});
+    QCOMPARE(refused.exitCode, 3);
+    QVERIFY2(refused.error.contains("ine 2, column 7"), refused.error.constData());
+    QCOMPARE(gate({"data"}).exitCode, 0); // the verdict before is untouched
+    QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+    file.write("0,0,0,0\n0,0,1,1\n0,1,0,2\n0,1,1,0\n1,0,0,0\n1,0,1,1\n1,1,0,2\n1,1,1,0\n");
+    file.close();
+    QCOMPARE(gate({"data", "--ids", path, "--samples", "4"}).exitCode, 1);
+}
+
+QTEST_GUILESS_MAIN(DataGate)
+#include "tst_data_gate.moc"
