@@ -70,7 +70,7 @@ std::vector<StorageUsage> storageUsage(const Checkpoint& checkpoint)
                   [](const Range& a, const Range& b) { return a.first < b.first; });
         // Overlapping tensors: within the stretch they cover together, no more than the sum of their elements.
         std::uint64_t begin = 0, end = 0, elements = 0;
-        const auto close = [&] { entry.use.usedBytes += std::min(elements, end - begin); };
+        const auto close = [&, &use = entry.use] { use.usedBytes += std::min(elements, end - begin); };
         for (const Range& range : entry.ranges) {
             if (range.first >= end) {
                 close();
