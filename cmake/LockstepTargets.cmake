@@ -20,6 +20,7 @@ endfunction()
 
 # lockstep_test(tst_x SOURCES tst_x.cpp LIBS core_base LABELS fast): one Qt Test program. Tests find the source tree, the
 # programs and the shared corpus through compile-time paths, and run with the offscreen platform unless they say otherwise.
+# CTest alone limits the time: Qt Test would abort a function after five minutes, which a busy machine can need.
 function(lockstep_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT;PLATFORM" "SOURCES;LIBS;LABELS" ${ARGN})
   if(NOT ARG_SOURCES)
@@ -42,5 +43,5 @@ function(lockstep_test name)
     set(ARG_TIMEOUT 120)
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
-    ENVIRONMENT "QT_QPA_PLATFORM=${ARG_PLATFORM};QT_FATAL_WARNINGS=0;OMP_NUM_THREADS=1")
+    ENVIRONMENT "QT_QPA_PLATFORM=${ARG_PLATFORM};QT_FATAL_WARNINGS=0;OMP_NUM_THREADS=1;QTEST_FUNCTION_TIMEOUT=3600000")
 endfunction()
