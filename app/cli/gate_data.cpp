@@ -5,6 +5,9 @@
 #include "core/gates/data_judge.h"
 #include "core/gates/id_list.h"
 #include "core/gates/recorded_orders.h"
+#include "core/host/launch_environment.h"
+#include "core/host/run_once.h"
+#include "core/host/stop_signals.h"
 
 #include <fmt/format.h>
 
@@ -237,11 +240,49 @@ std::string findingsDocument(const DataVerdict& verdict, const DataPlan& plan)
     return json.text();
 }
 
+// The workload's own loader on real ranks: a recorded run of two epochs. Returns its id.
+Result<std::string> runLoader(ProjectStore& project, const GateRequest& request)
+{
+    Result<std::optional<RunInfo>> before = newestRun(project, "ddp", request.run);
+    if (!before)
+        return before.error();
+    Result<RunConfig> config = intendedDdp(project, request, *before);
+    if (!config)
+        return config.error();
+    config->name = "loader";
+    config->steps = 0;
+    config->epochs = 2;
+    config->record = "step";
+    config->resume.clear();
+    const Result<std::string> worker = findWorker();
+    if (!worker)
+        return worker.error();
+    StopSignals signals;
+    Result<RunInfo> run = runOnce(project.info().folder, *config, *worker, signals);
+    if (!run)
+        return run.error();
+    if (run->state != RunState::Finished)
+        return Error{ErrorKind::RunFailed, fmt::format("The loader run {} did not finish", run->id),
+                     run->firstFailure.sentence, "Mend the cause and judge again"};
+    return run->id;
+}
+
 } // namespace
 
-Result<GateInfo> judgeDataPhase(CliContext&, ProjectStore& project, const GateRequest& request,
+Result<GateInfo> judgeDataPhase(CliContext& context, ProjectStore& project, const GateRequest& asked,
                                 std::string& findingsJson)
 {
+    GateRequest request = asked;
+    if (request.withLoader) {
+        const Result<std::string> run = runLoader(project, request);
+        if (!run)
+            return run.error();
+        if (!context.json)
+            fmt::print("{}  recorded two epochs of the real loader\n", *run);
+        request.run = *run;
+        request.configGiven = false;
+        request.ids.clear();
+    }
     Result<DataTask> task = DataPhase(project, request).prepare();
     if (!task)
         return task.error();
