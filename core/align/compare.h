@@ -2,17 +2,17 @@
 // each.
 //
 // How ranks are matched
-// - Both runs recorded the same ranks (DDP against DDP or against its twin, single against single): rank by
-// rank.
+// - Both runs recorded the same ranks (DDP against DDP or its twin, single against single): rank by rank.
 // - Otherwise (single against DDP or twin, two worlds): as wholes. Every run gives one value per step:
-//     loss, loss_micro              mean over its ranks, weighted by tokens where both runs record them, else
-//     by samples samples, tokens               sum over its ranks grad_proj_local               mean over its
-//     ranks, weighted like the loss (projections are linear) sample_ids, sample_content    fingerprint of all
-//     ids (hashes) of the step: micro-batch by micro-batch, ranks in
-//                                   order, from the samples records
-//     loss_logged                   rank 0: what people see
-//     everything replicated (lr, grad_norm, clipping, update_norm, parameters, optimizer, scaler, position)
-//                                   the first rank of the smaller run against every rank of the larger
+//     loss, loss_micro            mean over its ranks, weighted by tokens where both runs record them, else
+//                                 by samples
+//     samples, tokens             sum over its ranks
+//     grad_proj_local             mean over its ranks, weighted like the loss (projections are linear)
+//     sample_ids, sample_content  fingerprint of all ids (hashes) of the step: micro-batch by micro-batch,
+//                                 ranks in order, from the samples records
+//     loss_logged                 rank 0: what people see
+//     everything replicated       the first rank of the smaller run against every rank of the larger (lr,
+//                                 grad_norm, clipping, update_norm, parameters, optimizer, scaler, position)
 //   Not compared, with a note, because they belong to one rank: grad_norm_local, RNG, buffers, collectives.
 // - Wall times are never compared. Collectives are compared only between runs that reduce in the same way.
 //
