@@ -1,0 +1,40 @@
+"""Connects this process to the host and puts the hooks in place."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+from typing import Optional
+
+from . import environment, hooks, wire
+from .options import Options
+from .session import Session
+from .stream import Sink, Stream, say
+
+_GRACE_SECONDS = 3.0  # for a rank that hangs in a collective when its host is gone
+
+
+def attach(options: Options, connect: Optional[str]) -> Session:
+    rank, world = environment.rank_and_world()
+    sink = Sink.connect(connect) if connect else Sink.open((options.stream or "").replace("%r", str(rank)))
+    stream = Stream(sink, rank, _host_gone)
+    stream.send(wire.hello(rank, world, os.getpid(), os.environ.get("LOCKSTEP_TOKEN", ""), os.uname().nodename,
+                           environment.environment_json(), "{}"))
+    stream.start()
+    session = Session(stream, rank, world, options.record == "tensor")
+    if options.metric:
+        from .printed import watch_output
+
+        watch_output(session, options.metric)
+    hooks.install(session)
+    return session
+
+
+def _host_gone(problem: str) -> None:
+    """Nobody listens any more, so nobody wants this run to go on."""
+    say(f"the run is over: {problem}")
+    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Event().wait(_GRACE_SECONDS)
+    os._exit(143)

@@ -1,0 +1,38 @@
+"""Collectives the script calls itself: counted, and where one sums gradients, the local ones are measured before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .patching import wrap
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+_NAMES = ("all_reduce", "all_gather", "all_gather_into_tensor", "broadcast", "reduce", "reduce_scatter",
+          "reduce_scatter_tensor", "all_to_all", "all_to_all_single", "gather", "scatter", "barrier")
+
+
+def install(session: "Session") -> None:
+    if not torch.distributed.is_available():
+        return
+
+    def counted(name: str) -> Any:
+        def make(original: Any) -> Any:
+            def call(*args: Any, **kwargs: Any) -> Any:
+                tensor = next((a for a in (*args, *kwargs.values()) if isinstance(a, torch.Tensor)), None)
+                session.pending.collectives += 1
+                if tensor is not None:
+                    session.pending.collective_bytes += tensor.numel() * tensor.element_size()
+                    if name == "all_reduce":
+                        session.before_manual_reduction([tensor])
+                return original(*args, **kwargs)
+
+            return call
+
+        return make
+
+    for name in _NAMES:
+        wrap(torch.distributed, name, counted(name))

@@ -1,0 +1,198 @@
+"""Turns what a step gathered into records and sends them."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any, Optional
+
+import torch
+
+from . import quantity as q
+from . import wire
+from .facts import Facts, Micro
+from .measure import Gradient
+from .reference import MASK
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+class Recording:
+    def __init__(self, session: "Session") -> None:
+        self._s = session
+        self._samples_seen = 0
+        self._tokens_seen = 0
+        self._epoch = 0
+        self.micro_steps = 1  # of the last step
+        self._accumulated = 1  # the number of micro-batches the script divides its loss by
+        self._closed_at = time.perf_counter()
+
+    def initial(self) -> None:
+        values = wire.StepValues()
+        self._state(values)
+        self._s.stream.send(wire.step(self._s.rank, 0, values))
+        self._closed_at = time.perf_counter()
+
+    def step(self, facts: Facts) -> None:
+        s = self._s
+        values = wire.StepValues()
+        self._position(values, facts)
+        self._times(values, facts)
+        self._losses(values, facts)
+        for group, rate in enumerate(facts.rates):
+            values.real(q.LEARNING_RATE, rate, group)
+        self._gradients(values, facts)
+        if s.world > 1:
+            values.integer(q.COLLECTIVE_COUNT, facts.collectives)
+            values.integer(q.COLLECTIVE_BYTES, facts.collective_bytes)
+        if facts.scale is not None:
+            values.real(q.SCALER_SCALE, facts.scale)
+            values.integer(q.FOUND_INF, int(facts.skipped))
+            values.integer(q.STEP_SKIPPED, int(facts.skipped))
+        updates, norms = self._state(values)
+        self._samples(values, facts)
+        if s.measures.per_tensor:
+            self._tensors(facts, updates, norms)
+        # The step's own record comes last: who has it has the rest of the step, too.
+        s.stream.send(wire.step(s.rank, s.step, values))
+
+    def printed(self, value: float) -> None:
+        """Comes after the step's own record: a series of its own may lag behind."""
+        values = wire.StepValues()
+        values.real(q.LOSS_LOGGED, value)
+        self._s.stream.send(wire.step(self._s.rank, self._s.step, values))
+
+    # The parts of a step
+
+    def _position(self, values: wire.StepValues, facts: Facts) -> None:
+        for micro in facts.micros:
+            self._samples_seen += micro.size
+            self._tokens_seen += micro.tokens
+            for batch in micro.batches:
+                self._epoch = batch.epoch
+        self.micro_steps = max(1, len(facts.micros))
+        values.integer(q.EPOCH, self._epoch)
+        values.integer(q.MICRO_STEPS, len(facts.micros))
+        values.integer(q.SAMPLES_SEEN, self._samples_seen * self._s.world)
+        if self._tokens_seen:
+            values.integer(q.TOKENS_SEEN, self._tokens_seen * self._s.world)
+
+    def _times(self, values: wire.StepValues, facts: Facts) -> None:
+        now = time.perf_counter()
+        for quantity, key in ((q.TIME_DATA, "data"), (q.TIME_FORWARD, "forward"), (q.TIME_BACKWARD, "backward"),
+                              (q.TIME_WAIT, "wait"), (q.TIME_OPTIMIZER, "optimizer")):
+            values.real(quantity, facts.seconds[key])
+        values.real(q.TIME_STEP, now - self._closed_at)
+        self._closed_at = now
+
+    def _losses(self, values: wire.StepValues, facts: Facts) -> None:
+        losses = [self._loss(micro, facts) for micro in facts.micros]
+        for index, (micro, loss) in enumerate(zip(facts.micros, losses)):
+            values.real(q.LOSS_MICRO, loss, index)
+            values.integer(q.SAMPLES, micro.size, index)
+            if micro.tokens:
+                values.integer(q.TOKENS, micro.tokens, index)
+        if losses:
+            values.real(q.LOSS, sum(losses) / len(losses))
+        if facts.logged is not None:
+            values.real(q.LOSS_LOGGED, facts.logged)
+
+    def _loss(self, micro: Micro, facts: Facts) -> float:
+        """Of the micro-batch itself: without the division by the number of micro-batches that accumulation asks for."""
+        if micro.divisor == len(facts.micros):
+            self._accumulated = len(facts.micros)
+        return micro.value() * micro.divisor if micro.divisor == self._accumulated != 1 else micro.value()
+
+    def _gradients(self, values: wire.StepValues, facts: Facts) -> None:
+        share = q.SHARE if self._s.layout.sharded else 0
+        if not share:
+            self._gradient(values, facts.local or facts.reduced, q.GRAD_NORM_LOCAL, q.GRAD_PROJ_LOCAL, 0)
+        self._gradient(values, facts.reduced, q.GRAD_NORM, q.GRAD_PROJ, share)
+        if facts.clip_called:
+            if facts.clipped:
+                values.real(q.GRAD_NORM_CLIPPED, facts.clipped.norm(), share)
+            if facts.clip_norm is not None:
+                values.real(q.CLIP_NORM_TORCH, facts.clip_norm)
+
+    @staticmethod
+    def _gradient(values: wire.StepValues, gradient: Gradient, norm: int, projection: int, share: int) -> None:
+        if not gradient and not share:
+            return
+        values.real(norm, gradient.norm(), share)
+        for k, value in enumerate(gradient.projection()):
+            values.real(projection, value, share + k)
+
+    def _state(self, values: wire.StepValues) -> tuple[dict[int, float], dict[int, float]]:
+        s = self._s
+        share = q.SHARE if s.layout.sharded else 0
+        updates, complete = s.measures.update(s.layout)
+        if complete:
+            values.real(q.UPDATE_NORM, math.sqrt(sum(updates.values())), share)
+        total, self._prints = s.measures.parameter_prints(s.layout)
+        values.bits(q.PARAM_FINGERPRINT, total, share)
+        values.bits(q.OPTIMIZER_FINGERPRINT, s.measures.optimizer_print(s.layout, self._states(), s.rank == 0), share)
+        values.bits(q.BUFFER_FINGERPRINT, s.measures.list_print([b for _, b in s.layout.buffer_tensors()]))
+        values.bits(q.RNG_CPU, s.measures.fast.fingerprints([torch.get_rng_state()], [0])[0])
+        if torch.cuda.is_available() and torch.cuda.is_initialized():
+            values.bits(q.RNG_CUDA, s.measures.fast.fingerprints([torch.cuda.get_rng_state()], [0])[0])
+        values.integer(q.OPTIMIZER_STEP, self._optimizer_step())
+        return (updates if complete else {}), (s.measures.norms(s.layout) if s.measures.per_tensor else {})
+
+    def _states(self) -> dict[int, dict[str, Any]]:
+        return {id(p): state for optimizer in self._s.optimizers for p, state in optimizer.state.items()
+                if isinstance(p, torch.Tensor) and isinstance(state, dict)}
+
+    def _optimizer_step(self) -> int:
+        for piece in self._s.layout.pieces:
+            for optimizer in self._s.optimizers:
+                step = optimizer.state.get(piece.tensor, {}).get("step") if piece.tensor in optimizer.state else None
+                if step is not None:
+                    return int(step)
+        return max(0, self._s.step)
+
+    def _samples(self, values: wire.StepValues, facts: Facts) -> None:
+        s = self._s
+        ids: Optional[list[int]] = []
+        hashes: list[int] = []
+        for index, micro in enumerate(facts.micros):
+            own: list[int] = []
+            contents: list[int] = []
+            for batch in micro.batches:
+                if batch.ids is None:
+                    ids = None
+                else:
+                    own += batch.ids
+                contents += batch.hashes
+            if own or contents:
+                s.stream.send(wire.samples(s.rank, s.step, index, self._epoch, own, contents))
+            if ids is not None:
+                ids += own
+            hashes += contents
+        if ids:
+            values.bits(q.SAMPLE_IDS, _list_print(s, ids))
+        if hashes:
+            values.bits(q.SAMPLE_CONTENT, _list_print(s, hashes))
+
+    def _tensors(self, facts: Facts, updates: dict[int, float], norms: dict[int, float]) -> None:
+        s = self._s
+        local = facts.local or facts.reduced
+        for i, piece in enumerate(s.layout.pieces):
+            if piece.count == 0 and not piece.share:
+                continue
+            has = wire.HAS_STATE | (wire.HAS_SHARE if s.layout.sharded else 0)
+            has |= (wire.HAS_LOCAL if i in local.squares and not s.layout.sharded else 0)
+            has |= (wire.HAS_REDUCED if i in facts.reduced.squares else 0) | (wire.HAS_UPDATE if updates else 0)
+            s.stream.send(wire.tensor(
+                s.rank, s.step, piece.name, False, has,
+                math.sqrt(local.squares.get(i, 0.0)), local.prints.get(i, 0),
+                math.sqrt(facts.reduced.squares.get(i, 0.0)), facts.reduced.prints.get(i, 0),
+                math.sqrt(updates.get(i, 0.0)), math.sqrt(norms.get(i, 0.0)), self._prints.get(i, 0)))
+        for name, buffer in s.layout.buffer_tensors():
+            norm, fingerprint = s.measures.tensor_figures(buffer)
+            s.stream.send(wire.tensor(s.rank, s.step, name, True, wire.HAS_STATE, state_norm=norm, state_print=fingerprint))
+
+
+def _list_print(session: "Session", items: list[int]) -> int:
+    signed = [item - (1 << 64) if item >> 63 == 1 else item for item in items]
+    return session.measures.fast.fingerprints([torch.tensor(signed, dtype=torch.int64)], [0])[0] & MASK

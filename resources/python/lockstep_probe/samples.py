@@ -1,0 +1,86 @@
+"""Sample ids and content hashes of a batch as the training script gets it.
+
+The content hash of a sample is the fingerprint of its values in the batch: its row of every tensor, the elements numbered
+through from tensor to tensor. It is the same whatever batch the sample comes in, and on every rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Iterator, Optional
+
+import torch
+
+from .measure import Measures
+from .reference import MASK
+
+
+@dataclass
+class Batch:
+    """What was fetched for one micro-batch and is not yet trained on."""
+
+    ids: Optional[list[int]]
+    hashes: list[int] = field(default_factory=list)
+    size: int = 0
+    epoch: int = 0
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, torch.Tensor) or isinstance(value, (str, bytes)):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from leaves(item)
+    elif isinstance(value, (list, tuple)):
+        if value and all(isinstance(item, (str, bytes, int, float)) for item in value):
+            yield value
+        else:
+            for item in value:
+                yield from leaves(item)
+    elif is_dataclass(value):
+        for item in fields(value):
+            yield from leaves(getattr(value, item.name))
+    elif hasattr(value, "__dict__"):
+        for item in vars(value).values():
+            if isinstance(item, torch.Tensor):
+                yield item
+
+
+def batch_size(data: Any) -> int:
+    for leaf in leaves(data):
+        if isinstance(leaf, torch.Tensor) and leaf.dim() > 0:
+            return int(leaf.shape[0])
+        if isinstance(leaf, list):
+            return len(leaf)
+    return 0
+
+
+def content_hashes(measures: Measures, data: Any, size: int) -> list[int]:
+    """One hash per sample; empty where the batch cannot be split into `size` samples."""
+    if size <= 0:
+        return []
+    hashes = [0] * size
+    place = 0
+    found = False
+    for leaf in leaves(data):
+        if isinstance(leaf, torch.Tensor):
+            if leaf.dim() == 0 or leaf.shape[0] != size or leaf.layout != torch.strided or leaf.numel() == 0:
+                continue
+            rows = leaf if leaf.is_cpu and leaf.is_contiguous() else leaf.detach().cpu().contiguous()
+            measures.fast.rows(rows, size, place, hashes)
+            place += rows.numel() // size
+            found = True
+        elif isinstance(leaf, (list, tuple)) and len(leaf) == size:
+            for i, item in enumerate(leaf):
+                hashes[i] = (hashes[i] + _text_print(measures, item, place)) & MASK
+            place += 1
+            found = True
+    return hashes if found else []
+
+
+def _text_print(measures: Measures, item: Any, place: int) -> int:
+    data = item if isinstance(item, bytes) else str(item).encode("utf-8", "replace")
+    if not data:
+        return 0
+    return measures.fast.fingerprints([torch.frombuffer(bytearray(data), dtype=torch.uint8)], [place << 32])[0]

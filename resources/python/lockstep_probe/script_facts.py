@@ -1,0 +1,108 @@
+"""What the script's own objects say of its configuration, in the words of RunConfig (core/config/run_config.h).
+
+What RunConfig has no word for goes under `workload_options`, so that a comparison of two runs shows where they differ.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Iterable
+
+import torch
+
+if TYPE_CHECKING:
+    from .facts import Facts
+    from .session import Session
+
+_OPTIMIZERS = {"SGD": "sgd", "Adam": "adam", "AdamW": "adamw"}
+_SCHEDULERS = {"StepLR": "step", "CosineAnnealingLR": "cosine", "LinearLR": "warmup"}
+
+
+class ScriptFacts:
+    def __init__(self) -> None:
+        self.loader: dict[str, Any] = {}
+        self.options: dict[str, str] = {}
+        self.config: dict[str, Any] = {}
+        self.sharded = False
+
+    def loader_used(self, loader: Any) -> None:
+        """The first loader the training takes a batch from."""
+        if self.loader:
+            return
+        sampler = getattr(loader, "sampler", None)
+        name = type(sampler).__name__
+        self.loader = {"batch": loader.batch_size or 1}
+        self.options["sampler"] = name
+        if loader.batch_size is None:
+            self.options["batch_sampler"] = type(loader.batch_sampler).__name__
+        if name == "DistributedSampler":
+            self.loader.update(order="aligned", shuffle=bool(sampler.shuffle), drop_last=bool(sampler.drop_last),
+                               sampler_seed=int(sampler.seed))
+            self.options["sampler_replicas"] = str(sampler.num_replicas)
+        elif name in ("RandomSampler", "SequentialSampler"):
+            self.loader.update(order="python", shuffle=name == "RandomSampler", drop_last=bool(loader.drop_last))
+        if loader.num_workers:
+            self.options["loader_workers"] = str(loader.num_workers)
+        try:
+            self.options["dataset_length"] = str(len(loader.dataset))
+        except (TypeError, NotImplementedError, AttributeError):
+            self.options["dataset_length"] = "unknown"
+
+    def scheduler_made(self, scheduler: Any) -> None:
+        name = type(scheduler).__name__
+        self.config["scheduler"] = _SCHEDULERS.get(name, self.config.get("scheduler", "none"))
+        self.options["scheduler"] = name
+
+    def parallel(self, wrapper: Any) -> None:
+        self.config.update(
+            find_unused=bool(getattr(wrapper, "find_unused_parameters", False)),
+            static_graph=bool(getattr(wrapper, "static_graph", False)),
+            bucket_view=bool(getattr(wrapper, "gradient_as_bucket_view", False)),
+            broadcast_buffers=bool(getattr(wrapper, "broadcast_buffers", True)))
+
+    def count_reduction(self, wrappers: Iterable[Any], facts: "Facts") -> None:
+        """DDP's own all-reduces of this backward: one per bucket."""
+        for wrapper in wrappers:
+            buckets = self._buckets(wrapper)
+            facts.collectives += len(buckets)
+            facts.collective_bytes += sum(buckets)
+
+    def _buckets(self, wrapper: Any) -> list[int]:
+        try:
+            data = wrapper._get_ddp_logging_data()
+        except (AttributeError, RuntimeError):
+            return []
+        text = data.get("rebuilt_bucket_sizes") or data.get("bucket_sizes") or ""
+        return [int(part) for part in str(text).split(",") if part.strip().isdigit()]
+
+    def configuration(self, session: "Session") -> dict[str, Any]:
+        optimizer = next(iter(session.optimizers))
+        group = optimizer.param_groups[0]
+        kind = type(optimizer).__name__
+        facts: dict[str, Any] = {
+            "mode": "fsdp" if session.layout.sharded else "ddp" if session.world > 1 else "single",
+            "world": session.world,
+            "workload": Path(sys.argv[0]).stem,
+            "optimizer": _OPTIMIZERS.get(kind, kind.lower()),
+            "lr": float(group.get("lr", 0.0)),
+            "momentum": float(group.get("momentum", 0.0)),
+            "weight_decay": float(group.get("weight_decay", 0.0)),
+            "accumulate": session.recording.micro_steps,
+            "threads": torch.get_num_threads(),
+            "seed": torch.initial_seed(),
+            "device": "cuda" if any(p.tensor.is_cuda for p in session.layout.pieces) else "cpu",
+            "record": "tensor" if session.measures.per_tensor else "step",
+        }
+        if session.world > 1 and torch.distributed.is_initialized():
+            facts["backend"] = "nccl" if "nccl" in str(torch.distributed.get_backend()) else "gloo"
+        facts.update({key: value for key, value in self.loader.items()})
+        facts.update(self.config)
+        options = dict(self.options)
+        options["script"] = os.path.basename(sys.argv[0])
+        if len(session.optimizers) > 1:
+            options["optimizers"] = str(len(session.optimizers))
+        facts["workload_options"] = options
+        return facts
+

@@ -1,0 +1,339 @@
+"""One rank's recording: follows the script from event to event and closes a step when its optimizers have stepped.
+
+A step is one turn of the training loop in which every optimizer steps at most once: the usual optimizer step, and for a
+GAN the steps of both. It ends when all optimizers that are in use have stepped, or when one of them steps again.
+
+Nothing here touches what the script computes: tensors are only read, no random number is drawn, no collective is called.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import time
+import traceback
+from typing import Any, Callable, Iterable, Optional, Sequence
+
+import torch
+
+from . import wire
+from .facts import Facts, Micro
+from .find_models import find_models
+from .layout import Layout
+from .losses import averaged_targets, scalar_divisor
+from .measure import Measures
+from .records import Recording
+from .samples import Batch, batch_size, content_hashes
+from .script_facts import ScriptFacts
+from .stream import Stream
+from .weak_list import WeakList
+
+_IDLE_STEPS = 3  # an optimizer that did not step for so long is not waited for
+
+
+def watching(method: Callable[..., None]) -> Callable[..., None]:
+    """A mistake of the probe must not end the script: it ends the recording, with a note that says so."""
+
+    @functools.wraps(method)
+    def guarded(self: "Session", *args: Any, **kwargs: Any) -> None:
+        if not self.active:
+            return
+        try:
+            method(self, *args, **kwargs)
+        except Exception as error:  # noqa: BLE001: whatever it is
+            self.active = False
+            self.note("The probe met something it cannot record and stopped recording; the script goes on. "
+                      f"{type(error).__name__}: {error}")
+            if os.environ.get("LOCKSTEP_PROBE_DEBUG"):
+                traceback.print_exc()
+
+    return guarded
+
+
+class Session:
+    def __init__(self, stream: Stream, rank: int, world: int, per_tensor: bool) -> None:
+        self.stream = stream
+        self.active = True
+        self.rank = rank
+        self.world = world
+        self.step = -1  # last recorded; 0 is the state before training
+        self.measures = Measures(per_tensor)
+        self.layout = Layout()
+        self.script = ScriptFacts()
+        self.recording = Recording(self)
+        self.optimizers = WeakList()
+        self.wrappers = WeakList()  # DistributedDataParallel
+        self.forward_hooks: list[Any] = []
+        self.compiled = False
+        self.notes: set[str] = set()
+        self.scaled: dict[int, tuple[torch.Tensor, torch.Tensor, float]] = {}
+        self.pending = Facts()  # since the last optimizer step
+        self.cycle = Facts()  # up to it
+        self.stepped: set[int] = set()
+        self.idle: dict[int, int] = {}
+        self.steps_of: dict[int, int] = {}  # by optimizer
+        self.nested: list[int] = []
+        self.batches: list[Batch] = []
+        self.batches_seen = False
+        self.loss_scale = 1.0
+        self.armed = False  # gradient hooks see the gradients of a backward that is reduced afterwards
+        self.last_ready = 0.0
+        self.ready_at = time.perf_counter()
+        self.backwards = 0
+        self.backward_begin = self.optimizer_begin = self.ready_at
+        self.printed_step = -1
+
+    # What the hooks report
+
+    @watching
+    def fetched(self, data: Any, ids: Optional[list[int]], epoch: int, seconds: float) -> None:
+        self.stream.stage = wire.STAGE_FORWARD
+        self.pending.seconds["data"] += seconds
+        self.ready_at = time.perf_counter()
+        if not torch.is_grad_enabled() or (self.layout.models and not any(m.training for m in self.layout.models)):
+            return  # evaluation
+        size = len(ids) if ids is not None else batch_size(data)
+        self.batches.append(Batch(ids, content_hashes(self.measures, data, size), size, epoch))
+        self.batches_seen = True
+
+    @watching
+    def epoch_ended(self, epoch: int) -> None:
+        if torch.is_grad_enabled() and self.step > 0:
+            self.event("epoch_end", {"epoch": epoch})
+
+    @watching
+    def forward_of(self, module: torch.nn.Module, inputs: Sequence[Any]) -> None:
+        """An outermost module is called. Seen until the first step, and later where no loader gives the batches."""
+        if not torch.is_grad_enabled() or not module.training:
+            if not self.batches_seen or self.step < 1:
+                self.batches.clear()
+            return
+        if not any(p.requires_grad for p in module.parameters()):
+            return
+        self.begin()
+        if not self.batches_seen:
+            size = batch_size(inputs)
+            self.batches.append(Batch(None, content_hashes(self.measures, inputs, size), size))
+
+    @watching
+    def before_backward(self, tensors: Any) -> None:
+        self.begin()
+        root = tensors if isinstance(tensors, torch.Tensor) else tensors[0] if tensors else None
+        now = time.perf_counter()
+        self.pending.seconds["forward"] += now - self.ready_at
+        self.backward_begin = now
+        self.stream.stage = wire.STAGE_BACKWARD
+        if isinstance(root, torch.Tensor):
+            self.pending.micros.append(self._micro(root))
+        self.armed = any(getattr(w, "require_backward_grad_sync", True) for w in self.wrappers)
+
+    @watching
+    def after_backward(self) -> None:
+        now = time.perf_counter()
+        self.pending.seconds["backward"] += now - self.backward_begin
+        if self.armed:
+            if self.last_ready > self.backward_begin:
+                self.pending.seconds["wait"] += now - self.last_ready
+            self.script.count_reduction(self.wrappers, self.pending)
+        self.armed = False
+        self.ready_at = now
+        self.backwards += 1
+        self.scaled.clear()
+
+    @watching
+    def gradient_ready(self, parameter: torch.Tensor) -> None:
+        """Under DDP: a gradient has arrived and is not yet reduced."""
+        if not self.armed:
+            return
+        pieces = self.layout.by_tensor.get(id(parameter))
+        if pieces:
+            local = self.measures.gradient(self.layout, pieces, 1.0 / self.loss_scale)
+            self.pending.local.take(local, pieces)
+        self.last_ready = time.perf_counter()
+
+    @watching
+    def before_manual_reduction(self, tensors: Iterable[torch.Tensor]) -> None:
+        """A collective of the script's own is about to sum something; if it is a gradient, this is the local one."""
+        if self.wrappers or self.step < 0:
+            return
+        storages = {t.data_ptr() for t in tensors if t.numel()}
+        pieces = [i for i, p in enumerate(self.layout.pieces)
+                  if p.tensor.grad is not None and p.tensor.grad.data_ptr() in storages]
+        if pieces:
+            local = self.measures.gradient(self.layout, pieces, 1.0 / self.loss_scale)
+            self.pending.local.take(local, pieces)
+
+    @watching
+    def before_clip(self, parameters: Sequence[torch.Tensor]) -> None:
+        pieces = self.layout.indices_of(parameters)
+        self.pending.reduced.take(self.measures.gradient(self.layout, pieces), pieces)
+
+    @watching
+    def after_clip(self, norm: Optional[float]) -> None:
+        self.pending.clip_called = True
+        self.pending.clip_norm = norm
+
+    @watching
+    def before_step(self, optimizer: torch.optim.Optimizer) -> None:
+        if id(optimizer) in self.nested:
+            self.nested.clear()  # its last step raised an exception and never ended
+        self.nested.append(id(optimizer))
+        if len(self.nested) > 1:
+            return  # an optimizer inside an optimizer
+        self.steps_of[id(optimizer)] = self.steps_of.get(id(optimizer), 0) + 1
+        self.optimizers.add(optimizer)
+        self.watch(optimizer)
+        self.begin()
+        if id(optimizer) in self.stepped:
+            self.close()
+        self._take(optimizer)
+        self.cycle.rates += [float(group["lr"]) for group in optimizer.param_groups if "lr" in group]
+        self.stream.stage = wire.STAGE_OPTIMIZER
+        self.optimizer_begin = time.perf_counter()
+
+    @watching
+    def after_step(self, optimizer: torch.optim.Optimizer) -> None:
+        if not self.nested or self.nested[-1] != id(optimizer):
+            return
+        self.nested.pop()
+        if self.nested:
+            return
+        self.cycle.seconds["optimizer"] += time.perf_counter() - self.optimizer_begin
+        if self.pending.micros:  # a closure ran the backward inside the step
+            self._take(optimizer)
+        self.stepped.add(id(optimizer))
+        self.idle[id(optimizer)] = 0
+        if all(id(o) in self.stepped or self.idle.get(id(o), 0) >= _IDLE_STEPS for o in self.optimizers):
+            self.close()
+
+    @watching
+    def skipped_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """The gradient scaler found an inf or NaN and did not call the optimizer."""
+        self.before_step(optimizer)
+        self.cycle.skipped = True
+        self.after_step(optimizer)
+
+    @watching
+    def printed(self, value: float) -> None:
+        """The loss as the script shows it: of the step that is being made, else of the one just made."""
+        if self.pending.micros:
+            self.pending.logged = value
+        elif self.step > 0 and self.step != self.printed_step:
+            self.recording.printed(value)
+        self.printed_step = self.step
+
+    # Steps
+
+    def begin(self) -> None:
+        """Records step 0 once: the state before training."""
+        if self.step >= 0 or not self.optimizers:
+            return
+        for optimizer in self.optimizers:
+            self.watch(optimizer)
+        self.step = 0
+        self.recording.initial()
+        self.ready_at = time.perf_counter()
+
+    def watch(self, optimizer: torch.optim.Optimizer) -> None:
+        """Makes sure that the layout holds every parameter of the optimizer."""
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        missing = [p for p in parameters if not self.layout.owns(p)]
+        if not missing:
+            return
+        for model in find_models(missing):
+            self.layout.add_model(model)
+        for place, parameter in enumerate(parameters):
+            if not self.layout.owns(parameter):
+                self.layout.add_loose(f"optimizer.{place}", parameter)
+        self.layout.settle(self.rank)
+        for text in self.layout.notes:
+            self.note(text)
+        for wrapper in self.wrappers:
+            self.script.parallel(wrapper)
+
+    def close(self) -> None:
+        self.step += 1
+        self.recording.step(self.cycle)
+        if self.step == 1:
+            self.event("config", self.script.configuration(self))
+            self._stop_watching_forward()
+        for optimizer in self.optimizers:
+            if id(optimizer) not in self.stepped:
+                self.idle[id(optimizer)] = self.idle.get(id(optimizer), 0) + 1
+        self.cycle = Facts()
+        self.stepped.clear()
+        self.stream.step = self.step
+        self.stream.stage = wire.STAGE_DATA
+
+    @watching
+    def end(self) -> None:
+        """The script is over: a step whose other optimizers never came is complete now."""
+        if self.stepped:
+            self.close()
+        if self.step < 0:
+            if not self.optimizers:
+                self.note("The script made no optimizer, so no training step was seen. Check that this script trains by "
+                          "itself, and does not only start another program that does.")
+            elif not self.backwards:
+                self.note("The script never called backward, so no training step was seen.")
+        elif self.step == 0:
+            what = "called no optimizer step" if self.backwards else "never called backward"
+            self.note(f"The script {what}, so there is only the state before training.")
+
+    # Words
+
+    def event(self, kind: str, detail: dict[str, Any]) -> None:
+        self.stream.send(wire.event(self.rank, max(0, self.step), kind, time.monotonic_ns(), json.dumps(detail)))
+
+    def note(self, sentence: str) -> None:
+        """Something people should know; said once."""
+        if sentence not in self.notes:
+            self.notes.add(sentence)
+            self.event("note", {"sentence": sentence})
+
+    # Inside
+
+    def _micro(self, root: torch.Tensor) -> Micro:
+        original = root
+        if id(root) in self.scaled:
+            _, original, self.loss_scale = self.scaled[id(root)]
+        else:
+            self.loss_scale = 1.0
+        self.pending.scale = self.loss_scale if original is not root else None
+        loss: Any = float("nan")
+        if original.numel() == 1:
+            loss = original.detach()
+            loss = loss.item() if loss.is_cpu else loss.clone()
+        micro = Micro(loss, scalar_divisor(original), batches=self.batches)
+        self.batches = []
+        micro.size = sum(batch.size for batch in micro.batches)
+        if micro.size or not self.batches_seen:
+            targets = averaged_targets(original)
+            micro.tokens = targets if targets is not None and targets > micro.size else 0
+        return micro
+
+    def _take(self, optimizer: torch.optim.Optimizer) -> None:
+        pieces = self.layout.indices_of(p for group in optimizer.param_groups for p in group["params"])
+        clipped = self.pending.clip_called
+        missing = [i for i in pieces if i not in self.pending.reduced.squares]
+        current = self.measures.gradient(self.layout, pieces if clipped else missing)
+        if clipped:
+            for i in pieces:
+                if i in current.squares:
+                    self.cycle.clipped.squares[i] = current.squares[i]
+            current_missing = type(current)()
+            current_missing.take(current, missing)
+            current = current_missing
+        self.pending.reduced.take(current, missing)
+        self.cycle.absorb(self.pending, pieces)
+        left = self.pending
+        self.pending = Facts()
+        # Gradients of other optimizers stay for their own step.
+        self.pending.local, self.pending.reduced = left.local, left.reduced
+
+    def _stop_watching_forward(self) -> None:
+        if self.batches_seen or self.compiled:
+            for handle in self.forward_hooks:
+                handle.remove()
+            self.forward_hooks.clear()
