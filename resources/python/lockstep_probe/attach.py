@@ -8,7 +8,7 @@ import threading
 
 from typing import Optional
 
-from . import environment, hooks, wire
+from . import environment, hooks, read_script, wire
 from .options import Options
 from .session import Session
 from .stream import Sink, Stream, say
@@ -29,6 +29,9 @@ def attach(options: Options, connect: Optional[str]) -> Session:
 
         watch_output(session, options.metric)
     hooks.install(session)
+    if rank == 0 and not options.is_module:
+        for text in read_script.warnings_of(options.script):
+            session.note(text)
     return session
 
 

@@ -27,6 +27,7 @@ class Recording:
         self.micro_steps = 1  # of the last step
         self._accumulated = 1  # the number of micro-batches the script divides its loss by
         self._closed_at = time.perf_counter()
+        self._generators: list[torch.Tensor] = []
 
     def initial(self) -> None:
         values = wire.StepValues()
@@ -56,6 +57,9 @@ class Recording:
             self._tensors(facts, updates, norms)
         # The step's own record comes last: who has it has the rest of the step, too.
         s.stream.send(wire.step(s.rank, s.step, values))
+
+    def keep_generators(self) -> None:
+        self._generators = _generators()
 
     def printed(self, value: float) -> None:
         """Comes after the step's own record: a series of its own may lag behind."""
@@ -133,9 +137,10 @@ class Recording:
         values.bits(q.PARAM_FINGERPRINT, total, share)
         values.bits(q.OPTIMIZER_FINGERPRINT, s.measures.optimizer_print(s.layout, self._states(), s.rank == 0), share)
         values.bits(q.BUFFER_FINGERPRINT, s.measures.list_print([b for _, b in s.layout.buffer_tensors()]))
-        values.bits(q.RNG_CPU, s.measures.fast.fingerprints([torch.get_rng_state()], [0])[0])
-        if torch.cuda.is_available() and torch.cuda.is_initialized():
-            values.bits(q.RNG_CUDA, s.measures.fast.fingerprints([torch.cuda.get_rng_state()], [0])[0])
+        generators = self._generators or _generators()
+        self._generators = []
+        for quantity, state in zip((q.RNG_CPU, q.RNG_CUDA), generators):
+            values.bits(quantity, s.measures.fast.fingerprints([state], [0])[0])
         values.integer(q.OPTIMIZER_STEP, self._optimizer_step())
         return (updates if complete else {}), (s.measures.norms(s.layout) if s.measures.per_tensor else {})
 
@@ -191,6 +196,14 @@ class Recording:
         for name, buffer in s.layout.buffer_tensors():
             norm, fingerprint = s.measures.tensor_figures(buffer)
             s.stream.send(wire.tensor(s.rank, s.step, name, True, wire.HAS_STATE, state_norm=norm, state_print=fingerprint))
+
+
+def _generators() -> list[torch.Tensor]:
+    """States of the default generators: CPU, and the current GPU where one is in use."""
+    states = [torch.get_rng_state()]
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        states.append(torch.cuda.get_rng_state())
+    return states
 
 
 def _list_print(session: "Session", items: list[int]) -> int:

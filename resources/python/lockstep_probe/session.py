@@ -206,6 +206,8 @@ class Session:
         self.idle[id(optimizer)] = 0
         if all(id(o) in self.stepped or self.idle.get(id(o), 0) >= _IDLE_STEPS for o in self.optimizers):
             self.close()
+        else:
+            self.recording.keep_generators()  # the step may be closed later, and they move on
 
     @watching
     def skipped_step(self, optimizer: torch.optim.Optimizer) -> None:
