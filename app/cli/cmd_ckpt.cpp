@@ -107,9 +107,11 @@ void printProblems(const Checkpoint& c)
 class LongTable
 {
 public:
-    LongTable(std::vector<std::string_view> head, std::size_t leftColumns)
+    LongTable(std::vector<std::string_view> head, std::size_t leftColumns, std::size_t rows)
         : columns_(head.size()), left_(leftColumns), widths_(head.size(), 0)
     {
+        ends_.reserve((rows + 1) * columns_);
+        text_.reserve((rows + 1) * 64);
         for (const std::string_view cell : head)
             add(cell);
     }
@@ -184,7 +186,7 @@ void printTree(const Checkpoint& c, bool statistics)
     if (statistics)
         head.insert(head.end(), {"NaN", "Inf", "min", "max", "norm"});
     head.emplace_back();
-    LongTable table(head, 3);
+    LongTable table(head, 3, c.tensors.size());
     std::unordered_map<std::uint32_t, std::string> shared; // storages of several tensors: name of the first
     std::vector<std::uint8_t> uses(c.storages.size(), 0);
     for (const TensorInfo& t : c.tensors)

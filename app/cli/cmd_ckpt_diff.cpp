@@ -17,6 +17,8 @@ struct DiffCommand {
     std::string a;
     std::string b;
     bool all = false;
+    std::vector<std::string> run; // project folder and run instead of B
+    RunDiffRequest request;
 };
 
 std::string numberText(const ExactNumber& number)
@@ -30,12 +32,7 @@ std::string numberText(const ExactNumber& number)
 
 void printDiff(const CheckpointDiff& diff, bool all)
 {
-    if (!diff.mapping.prefixA.empty())
-        fmt::print("Names of A without the prefix {} are names of B.\n", printable(diff.mapping.prefixA));
-    if (!diff.mapping.prefixB.empty())
-        fmt::print("Names of B without the prefix {} are names of A.\n", printable(diff.mapping.prefixB));
-    if (!diff.mapping.drop.empty())
-        fmt::print("Names are compared without the segments {}.\n", listNames(diff.mapping.drop, 10));
+    printMapping(diff.mapping, "B");
     Table table({{"key"},
                  {"status"},
                  {"differ", Align::Right},
@@ -62,19 +59,19 @@ void printDiff(const CheckpointDiff& diff, bool all)
     fmt::print("{} of {} keys are equal.\n", equal, diff.keys.size());
 }
 
-// A checkpoint of which nothing can be read is nothing to compare.
-int unusable(const Checkpoint& checkpoint)
-{
-    if (checkpoint.root != kNone)
-        return 0;
-    const CkptProblem* problem = checkpoint.fatal();
-    return fail(problem ? problem->toError()
-                        : Error{ErrorKind::Input, checkpoint.path + " cannot be compared",
-                                "nothing could be read", "Run lockstep-cli ckpt verify on it"});
-}
-
 int diff(const DiffCommand& command, bool json)
 {
+    if (!command.run.empty()) {
+        RunDiffRequest request = command.request;
+        request.file = command.a;
+        request.folder = command.run[0];
+        request.run = command.run[1];
+        request.all = command.all;
+        return diffWithRun(request, json);
+    }
+    if (command.b.empty())
+        return fail({ErrorKind::Usage, "There is nothing to compare with", "neither B nor --run was given",
+                     "Name a second checkpoint, or a run with --run DIR RUN"});
     const Result<Checkpoint> a = openCheckpoint(command.a);
     if (!a)
         return fail(a.error());
@@ -82,7 +79,7 @@ int diff(const DiffCommand& command, bool json)
     if (!b)
         return fail(b.error());
     for (const Checkpoint* checkpoint : {&a.value(), &b.value()})
-        if (const int code = unusable(*checkpoint))
+        if (const int code = failIfUnreadable(*checkpoint))
             return code;
     const CheckpointDiff result = diffCheckpoints(*a, *b);
     if (json)
@@ -97,11 +94,46 @@ int diff(const DiffCommand& command, bool json)
 void addCkptDiff(CLI::App& ckpt, CliContext& context)
 {
     auto options = std::make_shared<DiffCommand>();
-    CLI::App* command = context.command(ckpt, "diff", "Compare the tensors of two checkpoints",
-                                        [&context, options] { return diff(*options, context.json); });
+    CLI::App* command =
+        context.command(ckpt, "diff", "Compare the tensors of two checkpoints, or of a checkpoint and a run",
+                        [&context, options] { return diff(*options, context.json); });
     command->add_option("a", options->a, "checkpoint file or folder")->required()->option_text("A");
-    command->add_option("b", options->b, "checkpoint file or folder")->required()->option_text("B");
+    CLI::Option* b = command->add_option("b", options->b, "checkpoint file or folder")->option_text("B");
+    CLI::Option* run = command
+                           ->add_option("--run", options->run,
+                                        "a run's recorded parameters instead of B: project folder and run")
+                           ->expected(2)
+                           ->option_text("DIR RUN")
+                           ->excludes(b);
+    command
+        ->add_option("--step", options->request.step,
+                     "step of the run (default: the one whose parameters these are, else the last)")
+        ->check(CLI::NonNegativeNumber)
+        ->needs(run);
+    command->add_option("--rank", options->request.rank, "rank of the run")
+        ->check(CLI::NonNegativeNumber)
+        ->needs(run);
     command->add_flag("--all", options->all, "list equal keys too");
+}
+
+int failIfUnreadable(const Checkpoint& checkpoint)
+{
+    if (checkpoint.root != kNone)
+        return 0;
+    const CkptProblem* problem = checkpoint.fatal();
+    return fail(problem ? problem->toError()
+                        : Error{ErrorKind::Input, checkpoint.path + " cannot be compared",
+                                "nothing could be read", "Run lockstep-cli ckpt verify on it"});
+}
+
+void printMapping(const KeyMapping& mapping, const std::string& b)
+{
+    if (!mapping.prefixA.empty())
+        fmt::print("Names of A without the prefix {} are names of {}.\n", printable(mapping.prefixA), b);
+    if (!mapping.prefixB.empty())
+        fmt::print("Names of {} without the prefix {} are names of A.\n", b, printable(mapping.prefixB));
+    if (!mapping.drop.empty())
+        fmt::print("Names are compared without the segments {}.\n", listNames(mapping.drop, 10));
 }
 
 } // namespace lockstep

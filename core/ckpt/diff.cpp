@@ -99,25 +99,14 @@ void comparePart(const Part& part)
     job.key->elements.merge(total);
 }
 
-std::vector<std::byte> allBytes(const TensorBytes& tensor)
-{
-    std::vector<std::byte> bytes(tensor.byteCount());
-    tensor.read(0, tensor.elements(), bytes.data());
-    return bytes;
-}
-
 // Whether b, of shape columns x rows, is the transpose of a, of shape rows x columns, bit by bit.
 bool isTransposed(const TensorBytes& a, const TensorBytes& b, std::int64_t rows, std::int64_t columns)
 {
     if (a.dtype() != b.dtype() || a.elements() != b.elements())
         return false;
-    std::vector<std::byte> copyA, copyB;
-    const std::byte* p = a.contiguous();
-    const std::byte* q = b.contiguous();
-    if (!p)
-        p = (copyA = allBytes(a)).data();
-    if (!q)
-        q = (copyB = allBytes(b)).data();
+    const DenseElements denseA(a), denseB(b);
+    const std::byte* p = denseA.data();
+    const std::byte* q = denseB.data();
     const std::size_t size = a.elementSize();
     for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t c = 0; c < columns; ++c)

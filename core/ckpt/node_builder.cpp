@@ -5,9 +5,26 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <sys/mman.h>
 #include <vector>
 
 namespace lockstep {
+namespace {
+
+// Room for `more` items. Large blocks ask for large pages: half a million nodes cost thousands of page faults otherwise.
+template<typename T>
+void reserveMore(std::vector<T>& items, std::uint64_t more)
+{
+    constexpr std::uintptr_t kLargePage = 2u << 20;
+    items.reserve(items.size() + static_cast<std::size_t>(more));
+    const auto start = reinterpret_cast<std::uintptr_t>(items.data());
+    const std::uintptr_t first = (start + kLargePage - 1) & ~(kLargePage - 1);
+    const std::uintptr_t last = (start + items.capacity() * sizeof(T)) & ~(kLargePage - 1);
+    if (first < last)
+        ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE); // a hint
+}
+
+} // namespace
 
 void NodeBuilder::allow(std::uint64_t bytes)
 {
@@ -19,12 +36,12 @@ void NodeBuilder::expect(std::uint64_t bytes, std::size_t tensors)
     const std::uint64_t nodes = std::min<std::uint64_t>(bytes / 12 + 256, budget_ / (2 * sizeof(Node)));
     const std::uint64_t children = std::min<std::uint64_t>(bytes / 7 + 256, budget_ / (4 * sizeof(NodeId)));
     const std::uint64_t count = std::min<std::uint64_t>(tensors, bytes / 32);
-    c.nodes.reserve(c.nodes.size() + static_cast<std::size_t>(nodes));
-    c.pool.reserve(c.pool.size() + static_cast<std::size_t>(children));
-    c.tensors.reserve(c.tensors.size() + static_cast<std::size_t>(count));
-    c.storages.reserve(c.storages.size() + static_cast<std::size_t>(count));
-    c.storageUses.reserve(c.storageUses.size() + static_cast<std::size_t>(count));
-    c.dims.reserve(c.dims.size() + static_cast<std::size_t>(4 * count));
+    reserveMore(c.nodes, nodes);
+    reserveMore(c.pool, children);
+    reserveMore(c.tensors, count);
+    reserveMore(c.storages, count);
+    reserveMore(c.storageUses, count);
+    reserveMore(c.dims, 4 * count);
 }
 
 void NodeBuilder::charge(std::uint64_t bytes)

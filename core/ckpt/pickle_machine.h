@@ -5,8 +5,7 @@
 // While it runs, it also follows what torch 2.15.0's weights_only=True unpickler would say and keeps the first objection.
 #pragma once
 
-#include "core/ckpt/node_builder.h"
-#include "core/ckpt/pickle_globals.h"
+#include "core/ckpt/pickle_session.h"
 
 #include <string>
 #include <unordered_map>
@@ -29,27 +28,6 @@ class PersistentLoader
 public:
     virtual ~PersistentLoader() = default;
     virtual CkptResult<NodeId> load(NodeId id) = 0;
-};
-
-// State shared by all pickles of one checkpoint.
-struct PickleSession {
-    explicit PickleSession(Checkpoint& checkpoint) : builder(checkpoint), c(checkpoint) {}
-
-    NodeBuilder builder;
-    Checkpoint& c;
-    bool judge = true; // follow weights_only
-    int nesting = 0;   // of torch.storage._load_from_bytes
-    // Per global name its node and what it means. Keys point into Checkpoint::texts.
-    struct Entry {
-        NodeId node = kNone;
-        GlobalMeaning meaning;
-        std::uint32_t use = 0; // index into Checkpoint::globals until finish()
-    };
-    std::unordered_map<std::string_view, Entry> globals;
-    std::unordered_map<NodeId, const Entry*> byNode;
-
-    void refuse(const std::string& reason); // first objection of weights_only
-    void finish();                          // sorts Checkpoint::globals
 };
 
 class PickleMachine

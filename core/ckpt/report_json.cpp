@@ -2,58 +2,16 @@
 
 #include "core/base/hexfloat.h"
 #include "core/ckpt/catalogue.h"
-#include "core/ckpt/utf8.h"
-#include "core/config/json.h"
+#include "core/ckpt/ckpt_json.h"
 
 #include <cctype>
-#include <cmath>
+#include <cstdio>
 
 namespace lockstep {
 namespace {
 
-class Document
-{
-public:
-    Document() : json(buffer_) {}
-    std::string text() const { return {buffer_.GetString(), buffer_.GetSize()}; }
-
-    void string(std::string_view value)
-    {
-        json.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
-    }
-    void field(const char* name, std::string_view value)
-    {
-        json.Key(name);
-        string(value);
-    }
-    void field(const char* name, std::uint64_t value)
-    {
-        json.Key(name);
-        json.Uint64(value);
-    }
-    void flag(const char* name, bool value)
-    {
-        json.Key(name);
-        json.Bool(value);
-    }
-    void list(const char* name, const std::vector<std::string>& values)
-    {
-        json.Key(name);
-        json.StartArray();
-        for (const std::string& value : values)
-            string(value);
-        json.EndArray();
-    }
-
-private:
-    rapidjson::StringBuffer buffer_;
-
-public:
-    JsonWriter json;
-};
-
 // Catalogue rows are numbers there, the others are texts.
-void writeRow(Document& d, const std::string& row)
+void writeRow(CkptJson& d, const std::string& row)
 {
     d.json.Key("row");
     if (std::isdigit(static_cast<unsigned char>(row.front())))
@@ -62,7 +20,7 @@ void writeRow(Document& d, const std::string& row)
         d.string(row);
 }
 
-void writeVerdict(Document& d, const Verdict& verdict)
+void writeVerdict(CkptJson& d, const Verdict& verdict)
 {
     d.json.StartObject();
     writeRow(d, verdict.row);
@@ -87,7 +45,7 @@ void writeVerdict(Document& d, const Verdict& verdict)
     d.json.EndObject();
 }
 
-void writePlan(Document& d, const SalvagePlan& plan)
+void writePlan(CkptJson& d, const SalvagePlan& plan)
 {
     d.json.StartObject();
     d.flag("tree_known", plan.treeKnown);
@@ -98,43 +56,22 @@ void writePlan(Document& d, const SalvagePlan& plan)
     d.json.EndObject();
 }
 
-// Infinities are texts, as in the manifest: "inf".
-void writeNumber(Document& d, const char* name, const ExactNumber& number)
-{
-    d.json.Key(name);
-    if (const auto* integer = std::get_if<std::int64_t>(&number))
-        d.json.Int64(*integer);
-    else if (const auto* natural = std::get_if<std::uint64_t>(&number))
-        d.json.Uint64(*natural);
-    else if (const auto* real = std::get_if<double>(&number); real && std::isinf(*real))
-        d.string(*real > 0 ? "inf" : "-inf");
-    else if (real)
-        d.json.Double(*real);
-    else
-        d.json.Null();
-}
-
-void writeSide(Document& d, const char* name, DType dtype, const std::vector<std::int64_t>& shape,
+void writeSide(CkptJson& d, const char* name, DType dtype, const std::vector<std::int64_t>& shape,
                const ElementStats* stats)
 {
     d.json.Key(name);
     d.json.StartObject();
     d.field("dtype", dtypeInfo(dtype).name);
-    d.json.Key("shape");
-    d.json.StartArray();
-    for (const std::int64_t size : shape)
-        d.json.Int64(size);
-    d.json.EndArray();
+    d.list("shape", shape);
     if (stats && hasStatistics(dtype)) {
-        writeNumber(d, "min", stats->min);
-        writeNumber(d, "max", stats->max);
-        d.json.Key("l2");
-        d.json.Double(stats->l2());
+        d.number("min", stats->min);
+        d.number("max", stats->max);
+        d.real("l2", stats->l2());
     }
     d.json.EndObject();
 }
 
-void writeKey(Document& d, const KeyDiff& key)
+void writeKey(CkptJson& d, const KeyDiff& key)
 {
     d.json.StartObject();
     if (key.keyA)
@@ -151,7 +88,7 @@ void writeKey(Document& d, const KeyDiff& key)
     if (key.compared()) {
         const ElementDiff& e = key.elements;
         d.field("n_diff", e.valuesDiffer);
-        writeNumber(d, "max_abs", e.maxAbs);
+        d.number("max_abs", e.maxAbs);
         if (const double* real = std::get_if<double>(&e.maxAbs))
             d.field("max_abs_hex", hexFloat(*real));
         d.field("nonfinite_mismatch", e.nonfiniteMismatch);
@@ -159,11 +96,10 @@ void writeKey(Document& d, const KeyDiff& key)
         d.field("nan_b", e.b.nan);
         d.field("inf_a", e.a.inf);
         d.field("inf_b", e.b.inf);
-        d.json.Key("bits_differ");
         if (key.typeA == key.typeB)
-            d.json.Uint64(e.bitsDiffer);
+            d.field("bits_differ", e.bitsDiffer);
         else
-            d.json.Null();
+            d.null("bits_differ");
         if (key.transposedValues)
             d.flag("transposed_values", true);
     }
@@ -172,7 +108,55 @@ void writeKey(Document& d, const KeyDiff& key)
     d.json.EndObject();
 }
 
-void writeConvert(Document& d, const ConvertReport& report, const std::string& output, bool written)
+void writeMapping(CkptJson& d, const KeyMapping& mapping)
+{
+    if (mapping.identity())
+        return d.null("mapping");
+    d.key("mapping");
+    d.json.StartObject();
+    d.field("a", mapping.prefixA);
+    d.field("b", mapping.prefixB);
+    if (!mapping.drop.empty())
+        d.list("drop", mapping.drop);
+    d.json.EndObject();
+}
+
+void writeRecordedSide(CkptJson& d, const char* name, std::uint64_t fingerprint, double norm)
+{
+    char digits[24];
+    std::snprintf(digits, sizeof digits, "0x%016llx", static_cast<unsigned long long>(fingerprint));
+    d.key(name);
+    d.json.StartObject();
+    d.field("fingerprint", digits);
+    d.real("norm", norm);
+    d.field("norm_hex", hexFloat(norm));
+    d.json.EndObject();
+}
+
+void writeRecordedKey(CkptJson& d, const RecordedKeyDiff& key)
+{
+    d.json.StartObject();
+    if (key.key)
+        d.field("key_a", *key.key);
+    if (key.recorded)
+        d.field("key_b", *key.recorded);
+    d.field("status", diffStatusName(key.status));
+    if (key.recorded)
+        d.flag("buffer", key.buffer);
+    if (key.key) {
+        d.field("dtype", dtypeInfo(key.type).name);
+        d.list("shape", key.shape);
+    }
+    if (key.key && key.problem.empty())
+        writeRecordedSide(d, "a", key.fingerprint, key.norm);
+    if (key.recorded)
+        writeRecordedSide(d, "b", key.recordedFingerprint, key.recordedNorm);
+    if (!key.problem.empty())
+        d.field("problem", key.problem);
+    d.json.EndObject();
+}
+
+void writeConvert(CkptJson& d, const ConvertReport& report, const std::string& output, bool written)
 {
     d.field("output", output);
     d.flag("written", written);
@@ -196,7 +180,7 @@ void writeConvert(Document& d, const ConvertReport& report, const std::string& o
 
 std::string verifyJson(const VerifyReport& report)
 {
-    Document d;
+    CkptJson d;
     d.json.StartObject();
     d.field("path", report.path);
     d.field("container", containerName(report.container));
@@ -211,10 +195,8 @@ std::string verifyJson(const VerifyReport& report)
     for (const ResumeItem& item : report.resume) {
         d.json.StartObject();
         d.field("part", item.part);
-        if (item.rank) {
-            d.json.Key("rank");
-            d.json.Int(*item.rank);
-        }
+        if (item.rank)
+            d.integer("rank", *item.rank);
         d.flag("present", item.present);
         if (!item.note.empty())
             d.field("note", item.note);
@@ -237,20 +219,10 @@ std::string verifyJson(const VerifyReport& report)
 
 std::string diffJson(const CheckpointDiff& diff)
 {
-    Document d;
+    CkptJson d;
     d.json.StartObject();
     d.flag("equal", diff.equal());
-    d.json.Key("mapping");
-    if (diff.mapping.identity()) {
-        d.json.Null();
-    } else {
-        d.json.StartObject();
-        d.field("a", diff.mapping.prefixA);
-        d.field("b", diff.mapping.prefixB);
-        if (!diff.mapping.drop.empty())
-            d.list("drop", diff.mapping.drop);
-        d.json.EndObject();
-    }
+    writeMapping(d, diff.mapping);
     d.json.Key("ties");
     d.json.StartArray();
     for (const TieDiff& tie : diff.ties) {
@@ -271,9 +243,32 @@ std::string diffJson(const CheckpointDiff& diff)
     return d.text();
 }
 
+std::string runDiffJson(const RunDiff& diff)
+{
+    CkptJson d;
+    d.json.StartObject();
+    d.flag("equal", diff.equal());
+    d.field("run", diff.run);
+    d.integer("rank", diff.rank);
+    d.integer("step", diff.step);
+    if (diff.parametersEqual)
+        d.flag("parameters_equal", *diff.parametersEqual);
+    else
+        d.null("parameters_equal");
+    writeMapping(d, diff.mapping);
+    d.key("keys");
+    d.json.StartArray();
+    for (const RecordedKeyDiff& key : diff.keys)
+        writeRecordedKey(d, key);
+    d.json.EndArray();
+    d.field("bytes_read", diff.bytesRead);
+    d.json.EndObject();
+    return d.text();
+}
+
 std::string convertJson(const ConvertReport& report, const std::string& output, bool written)
 {
-    Document d;
+    CkptJson d;
     d.json.StartObject();
     writeConvert(d, report, output, written);
     d.json.EndObject();
@@ -282,7 +277,7 @@ std::string convertJson(const ConvertReport& report, const std::string& output, 
 
 std::string salvageJson(const SalvagePlan& plan, const ConvertReport* report, const std::string& output)
 {
-    Document d;
+    CkptJson d;
     d.json.StartObject();
     d.json.Key("salvage");
     writePlan(d, plan);

@@ -172,34 +172,49 @@ private:
         return true;
     }
 
-    // Count, then per storage a pickle (key, location, class), the element count and the bytes; then the list of views.
-    Problem readStorages()
+    // A member that begins with a pickled count, and behind it has that many items: each a pickled tuple of three and bytes that
+    // `read(head, at)` goes through, where `at` counts from the start of the member. `at` ends behind the last item.
+    template<typename Read>
+    Problem readItems(PickleMachine& machine, const TarMember& member, std::uint64_t& at, Read&& read)
     {
-        const TarMember& m = members_["storages"];
-        const auto data = bytes_.subspan(m.offset, m.size);
-        PickleMachine machine = machineFor("storages");
         auto count = machine.run();
         if (!count)
             return count.problem();
         if (!c_.value(*count).is(ValueKind::Int))
-            return problem(CkptFault::TarMember, m.offset, "the number of storages is not a number");
-        std::uint64_t at = machine.end();
-        for (std::int64_t i = 0; i < c_.value(*count).integer(); ++i) {
+            return problem(CkptFault::TarMember, member.offset, "the number of items is not a number");
+        at = machine.end();
+        for (std::int64_t i = c_.value(*count).integer(); i > 0; --i) {
             const std::uint64_t start = at;
             auto head = machine.run(at);
             if (!head)
                 return head.problem();
             at = machine.end();
             const Value v = c_.value(*head);
+            if (!v.is(ValueKind::Tuple) || v.size() != 3)
+                return problem(CkptFault::TarMember, member.offset + start, "an item of unknown form");
+            if (member.size - at < 8)
+                return problem(CkptFault::TarMember, member.offset + at,
+                               "the member ends in the middle of an item");
+            if (auto p = read(v, start))
+                return p;
+        }
+        return std::nullopt;
+    }
+
+    // Items (key, location, class), each followed by the element count and the bytes; then the list of views.
+    Problem readStorages()
+    {
+        const TarMember& m = members_["storages"];
+        const auto data = bytes_.subspan(m.offset, m.size);
+        PickleMachine machine = machineFor("storages");
+        std::uint64_t at = 0;
+        const auto readStorage = [&](Value head, std::uint64_t start) -> Problem {
             std::int64_t key = 0;
-            const auto cls =
-                v.is(ValueKind::Tuple) && v.size() == 3 ? s_.byNode.find(v.item(2).id()) : s_.byNode.end();
-            if (cls == s_.byNode.end() || !cls->second->meaning.storageClass || !keyOf(v.item(0), key) ||
-                !v.item(1).is(ValueKind::Str))
+            const auto cls = s_.byNode.find(head.item(2).id());
+            if (cls == s_.byNode.end() || !cls->second->meaning.storageClass || !keyOf(head.item(0), key) ||
+                !head.item(1).is(ValueKind::Str))
                 return problem(CkptFault::TensorType, m.offset + start,
                                "a storage of unknown class, key or place");
-            if (data.size() - at < 8)
-                return problem(CkptFault::LegacyStorage, m.offset + at, "the member ends before a storage");
             const auto elements = loadLe<std::int64_t>(&data[at]);
             at += 8;
             std::int64_t size = 0;
@@ -212,7 +227,7 @@ private:
                                    " elements does not fit its member");
             StorageInfo info;
             info.key = s_.c.keep(std::to_string(key));
-            info.device = v.item(1).text();
+            info.device = head.item(1).text();
             info.dtype = type;
             info.file = file_;
             info.elements = elements;
@@ -222,56 +237,51 @@ private:
             storages_[key] = {static_cast<std::uint32_t>(c_.storages.size()), 0, elements};
             c_.storages.push_back(info);
             at += info.bytes;
-        }
+            return std::nullopt;
+        };
+        if (auto p = readItems(machine, m, at, readStorage))
+            return p;
         auto views = machine.run(at);
         if (!views)
             return views.problem();
         const Value list = c_.value(*views);
-        for (std::size_t i = 0; list.is(ValueKind::List) && i < list.size(); ++i) {
-            const Value view = list.item(i);
-            std::int64_t target = 0;
-            std::int64_t root = 0;
-            if (!view.is(ValueKind::Tuple) || view.size() != 4 || !keyOf(view.item(0), target) ||
-                !keyOf(view.item(1), root) || !view.item(2).is(ValueKind::Int) ||
-                !view.item(3).is(ValueKind::Int) || !storages_.contains(root))
-                return problem(CkptFault::TarMember, m.offset + at, "a storage view of unknown form");
-            const TarStorage from = storages_[root];
-            const std::int64_t offset = view.item(2).integer();
-            const std::int64_t elements = view.item(3).integer();
-            if (offset < 0 || elements < 0 || offset > from.elements || elements > from.elements - offset)
-                return problem(CkptFault::TensorBounds, m.offset + at,
-                               "a storage view reaches past its storage");
-            storages_[target] = {from.storage, from.offset + offset, elements};
-        }
+        for (std::size_t i = 0; list.is(ValueKind::List) && i < list.size(); ++i)
+            if (auto p = addView(list.item(i), m.offset + at))
+                return p;
         return std::nullopt;
     }
 
-    // Count, then per tensor a pickle (key, storage key, class), int32 rank, 4 bytes, sizes, strides, offset.
+    // (key, key of the root, offset, size).
+    Problem addView(Value view, std::uint64_t where)
+    {
+        std::int64_t target = 0;
+        std::int64_t root = 0;
+        if (!view.is(ValueKind::Tuple) || view.size() != 4 || !keyOf(view.item(0), target) ||
+            !keyOf(view.item(1), root) || !view.item(2).is(ValueKind::Int) ||
+            !view.item(3).is(ValueKind::Int) || !storages_.contains(root))
+            return problem(CkptFault::TarMember, where, "a storage view of unknown form");
+        const TarStorage from = storages_[root];
+        const std::int64_t offset = view.item(2).integer();
+        const std::int64_t elements = view.item(3).integer();
+        if (offset < 0 || elements < 0 || offset > from.elements || elements > from.elements - offset)
+            return problem(CkptFault::TensorBounds, where, "a storage view reaches past its storage");
+        storages_[target] = {from.storage, from.offset + offset, elements};
+        return std::nullopt;
+    }
+
+    // Items (key, storage key, class), each followed by int32 rank, 4 bytes, sizes, strides, offset.
     Problem readTensors()
     {
         const TarMember& m = members_["tensors"];
         const auto data = bytes_.subspan(m.offset, m.size);
         PickleMachine machine = machineFor("tensors");
-        auto count = machine.run();
-        if (!count)
-            return count.problem();
-        if (!c_.value(*count).is(ValueKind::Int))
-            return problem(CkptFault::TarMember, m.offset, "the number of tensors is not a number");
-        std::uint64_t at = machine.end();
-        for (std::int64_t i = 0; i < c_.value(*count).integer(); ++i) {
-            const std::uint64_t start = at;
-            auto head = machine.run(at);
-            if (!head)
-                return head.problem();
-            at = machine.end();
-            const Value v = c_.value(*head);
+        std::uint64_t at = 0;
+        const auto readTensor = [&](Value head, std::uint64_t start) -> Problem {
             std::int64_t key = 0;
             std::int64_t storageKey = 0;
-            if (!v.is(ValueKind::Tuple) || v.size() != 3 || !keyOf(v.item(0), key) ||
-                !keyOf(v.item(1), storageKey) || !storages_.contains(storageKey))
+            if (!keyOf(head.item(0), key) || !keyOf(head.item(1), storageKey) ||
+                !storages_.contains(storageKey))
                 return problem(CkptFault::TarMember, m.offset + start, "a tensor of unknown key or storage");
-            if (data.size() - at < 8)
-                return problem(CkptFault::TarMember, m.offset + at, "the member ends before a tensor");
             const auto rank = loadLe<std::int32_t>(&data[at]);
             if (rank < 0 || rank > 255)
                 return problem(CkptFault::TensorShape, m.offset + at,
@@ -284,24 +294,17 @@ private:
             std::vector<std::int64_t> dims;
             for (std::int32_t d = 0; d < 2 * rank; ++d, at += 8)
                 dims.push_back(loadLe<std::int64_t>(&data[at]));
+            const std::int64_t offset = loadLe<std::int64_t>(&data[at]);
+            at += 8;
             TensorInfo info;
             const TarStorage& storage = storages_[storageKey];
             info.rank = static_cast<std::uint8_t>(rank);
             info.storage = storage.storage;
             info.dtype = c_.storages[storage.storage].dtype.value_or(DType::UInt8);
-            std::int64_t last = loadLe<std::int64_t>(&data[at]);
-            at += 8;
-            bool fits = last >= 0 && addInto(last, storage.offset, info.offset);
-            bool empty = false;
-            for (std::int32_t d = 0; d < rank; ++d) {
-                std::int64_t reach = 0;
-                const std::int64_t n = dims[static_cast<std::size_t>(d)];
-                const std::int64_t step = dims[static_cast<std::size_t>(rank + d)];
-                empty = empty || n == 0;
-                fits = fits && n >= 0 && step >= 0 && mulInto<std::int64_t>(n - 1, step, reach) &&
-                       addInto(last, reach, last);
-            }
-            if (!fits || (!empty && last >= storage.elements))
+            const auto sizes = std::span<const std::int64_t>(dims);
+            const auto n = static_cast<std::size_t>(rank);
+            if (!addInto(offset, storage.offset, info.offset) ||
+                !fits(sizes.first(n), sizes.last(n), offset, storage.elements))
                 return problem(CkptFault::TensorBounds, m.offset + start,
                                "a tensor reaches past its storage");
             info.dims = s_.builder.addDims(dims);
@@ -309,8 +312,25 @@ private:
             c_.tensors.push_back(info);
             tensors_[key] =
                 s_.builder.reference(ValueKind::Tensor, static_cast<std::uint32_t>(c_.tensors.size() - 1));
+            return std::nullopt;
+        };
+        return readItems(machine, m, at, readTensor);
+    }
+
+    // Whether a view from `offset` stays within `elements` elements.
+    static bool fits(std::span<const std::int64_t> shape, std::span<const std::int64_t> stride,
+                     std::int64_t offset, std::int64_t elements)
+    {
+        std::int64_t last = offset;
+        bool good = offset >= 0;
+        bool empty = false;
+        for (std::size_t d = 0; d < shape.size(); ++d) {
+            std::int64_t reach = 0;
+            empty = empty || shape[d] == 0;
+            good = good && shape[d] >= 0 && stride[d] >= 0 &&
+                   mulInto<std::int64_t>(shape[d] - 1, stride[d], reach) && addInto(last, reach, last);
         }
-        return std::nullopt;
+        return good && (empty || last < elements);
     }
 
     PickleSession& s_;

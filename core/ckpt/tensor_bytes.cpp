@@ -142,4 +142,13 @@ void TensorBytes::forEachBlock(const std::function<bool(std::span<const std::byt
     }
 }
 
+DenseElements::DenseElements(const TensorBytes& bytes, std::size_t alignment) : data_(bytes.contiguous())
+{
+    if (data_ && reinterpret_cast<std::uintptr_t>(data_) % alignment == 0)
+        return;
+    copy_.resize(bytes.byteCount());
+    bytes.read(0, bytes.elements(), copy_.data());
+    data_ = copy_.data();
+}
+
 } // namespace lockstep

@@ -43,4 +43,16 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
+// All elements of a tensor in one piece: in place if they lie so at a multiple of `alignment`, else copied.
+class DenseElements
+{
+public:
+    explicit DenseElements(const TensorBytes& bytes, std::size_t alignment = 1);
+    const std::byte* data() const { return data_; }
+
+private:
+    std::vector<std::byte> copy_;
+    const std::byte* data_ = nullptr;
+};
+
 } // namespace lockstep

@@ -415,6 +415,9 @@ std::string displayName(std::string_view path)
 
 std::string printable(std::string_view text)
 {
+    const auto harmless = [](char c) { return c >= 0x20 && c < 0x7f; };
+    if (std::all_of(text.begin(), text.end(), harmless))
+        return std::string(text);
     std::string out;
     char escape[8];
     for (std::size_t i = 0; i < text.size(); ++i) {

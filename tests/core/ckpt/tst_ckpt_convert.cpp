@@ -4,6 +4,7 @@
 #include "core/ckpt/diff.h"
 #include "core/ckpt/open.h"
 #include "core/ckpt/walk.h"
+#include "tests/core/ckpt/python_torch.h"
 
 #include <QDir>
 #include <QFile>
@@ -22,24 +23,6 @@ namespace {
 QString corpus()
 {
     return QStringLiteral(LOCKSTEP_SHARED_DIR "/corpus");
-}
-
-QString python()
-{
-    const QString venv = QStringLiteral(LOCKSTEP_VENV_PYTHON);
-    return QFile::exists(venv) ? venv : QString();
-}
-
-// Runs Python over lines of standard input; gives back what it printed.
-QByteArray judge(const char* script, const QByteArray& input)
-{
-    QProcess process;
-    process.setProcessChannelMode(QProcess::MergedChannels);
-    process.start(python(), {QStringLiteral("-Wignore"), QStringLiteral("-c"), QString::fromUtf8(script)});
-    process.write(input);
-    process.closeWriteChannel();
-    process.waitForFinished(600'000);
-    return process.readAll().trimmed();
 }
 
 const char* const kSame = R"(
@@ -141,7 +124,7 @@ QString TestCkptConvert::writeModel(const QTemporaryDir& folder, const std::vect
 
 void TestCkptConvert::shardedFoldersEqualTorchsConsolidation()
 {
-    if (python().isEmpty() || manifest().empty())
+    if (pythonWithTorch().isEmpty() || manifest().empty())
         QSKIP("Needs Python with torch (./dev setup) and the shared corpus");
     QTemporaryDir folder;
     QByteArray input;
@@ -170,12 +153,12 @@ for line in sys.stdin:
     except Exception as e: print("FAIL", source, type(e).__name__, e)
 print(n)
 )";
-    QCOMPARE(judge(script.constData(), input), QByteArray::number(count));
+    QCOMPARE(runPython(script.constData(), input), QByteArray::number(count));
 }
 
 void TestCkptConvert::everySoundFileLoadsWithWeightsOnly()
 {
-    if (python().isEmpty() || manifest().empty())
+    if (pythonWithTorch().isEmpty() || manifest().empty())
         QSKIP("Needs Python with torch (./dev setup) and the shared corpus");
     QTemporaryDir folder;
     QByteArray input;
@@ -209,12 +192,12 @@ for line in sys.stdin:
     except Exception as e: print("FAIL", line, type(e).__name__, str(e)[-300:])
 print(n)
 )";
-    QCOMPARE(judge(script, input), QByteArray::number(count));
+    QCOMPARE(runPython(script, input), QByteArray::number(count));
 }
 
 void TestCkptConvert::elementTypesEqualTorchsTo()
 {
-    if (python().isEmpty())
+    if (pythonWithTorch().isEmpty())
         QSKIP("No Python with torch; run ./dev setup");
     QTemporaryDir folder;
     // Random bit patterns, and every float16 and bfloat16 neighbourhood where rounding decides.
@@ -260,7 +243,7 @@ for line in sys.stdin:
     QByteArray want;
     for (const char* name : {"bfloat16", "float16", "float32", "float64"})
         want += QByteArray(name) + " a 0 0\n" + name + " b 0 0\n";
-    QCOMPARE(judge(script, input), want.trimmed());
+    QCOMPARE(runPython(script, input), want.trimmed());
 }
 
 void TestCkptConvert::prefixesAreStrippedAndPreviewed()
