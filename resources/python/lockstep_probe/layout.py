@@ -93,7 +93,7 @@ class Layout:
         flattened = _flattened_parameters(model)
         for name, module in plain_modules(model, prefix, self._seen):
             for key, parameter in module._parameters.items():
-                if parameter is not None and type(parameter).__name__ != "FlatParameter":
+                if parameter is not None and not getattr(parameter, "_is_flat_param", False):
                     self._add(_piece_of(name + key, parameter, flattened.get(id(parameter)), self.notes))
             for key, piece in flattened.get(id(module), []):
                 piece.name = name + key

@@ -20,6 +20,7 @@ import torch
 from . import wire
 from .facts import Facts, Micro
 from .find_models import find_models
+from .hooks.clipping import watch_sharded
 from .layout import Layout
 from .losses import averaged_targets, scalar_divisor
 from .measure import Measures
@@ -233,6 +234,7 @@ class Session:
             return
         for optimizer in self.optimizers:
             self.watch(optimizer)
+        watch_sharded(self)
         self.step = 0
         self.recording.initial()
         self.ready_at = time.perf_counter()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, Optional
 
 import torch
 from torch.nn.utils import clip_grad
 
-from .patching import wrap_everywhere
+from .patching import wrap, wrap_everywhere
 
 if TYPE_CHECKING:
     from ..session import Session
+
+_MARK = "_lockstep_probe"
 
 
 def install(session: "Session") -> None:
@@ -38,6 +41,26 @@ def install(session: "Session") -> None:
 
     wrap_everywhere([clip_grad, torch.nn.utils], "clip_grad_norm_", with_norm)
     wrap_everywhere([clip_grad, torch.nn.utils], "clip_grad_value_", with_value)
+
+
+def watch_sharded(session: "Session") -> None:
+    """FSDP1 clips with a method of its own. The class is there only once the script has imported it."""
+    module = sys.modules.get("torch.distributed.fsdp.fully_sharded_data_parallel")
+    if module is None or hasattr(module.FullyShardedDataParallel.clip_grad_norm_, _MARK):
+        return
+
+    def of_model(original: Any) -> Any:
+        def clip_grad_norm_(self: Any, max_norm: float, *args: Any, **kwargs: Any) -> Any:
+            session.before_clip(list(self.parameters()))
+            norm = original(self, max_norm, *args, **kwargs)
+            session.script.config["clip_norm"] = float(max_norm)
+            session.after_clip(_number(norm))
+            return norm
+
+        setattr(clip_grad_norm_, _MARK, True)
+        return clip_grad_norm_
+
+    wrap(module.FullyShardedDataParallel, "clip_grad_norm_", of_model)
 
 
 def _kept(parameters: Any) -> Any:
