@@ -33,6 +33,9 @@ void addRunsCommand(CLI::App& app, CliContext& context);
 void addStopCommand(CLI::App& app, CliContext& context);
 void addExportCommand(CLI::App& app, CliContext& context);
 void addGateCommand(CLI::App& app, CliContext& context);
+void addDrillCommand(CLI::App& app, CliContext& context);
+void addSwitchCommand(CLI::App& app, CliContext& context);
+void addReportCommand(CLI::App& app, CliContext& context);
 void addCompareCommand(CLI::App& app, CliContext& context);
 void addCkptCommand(CLI::App& app, CliContext& context);
 

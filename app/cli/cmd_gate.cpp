@@ -1,6 +1,8 @@
 // gate: judges one phase, stores the verdict, or overrides it with a written reason.
 #include "app/cli/cli_context.h"
+#include "app/cli/gate_drills.h"
 #include "app/cli/gate_gradients.h"
+#include "app/cli/gate_precision.h"
 #include "app/cli/gate_request.h"
 #include "app/cli/json_output.h"
 #include "app/cli/table.h"
@@ -112,23 +114,33 @@ Result<GateInfo> judge(CliContext& context, ProjectStore& project, const GateReq
         return judgePreflightPhase(project, request);
     if (request.phase == "data")
         return judgeDataPhase(context, project, request, findings);
+    // The phases that train.
+    Result<std::optional<RunInfo>> run = newestRun(project, "ddp", request.run);
+    if (!run)
+        return run.error();
+    Result<RunConfig> config = intendedDdp(project, request, *run);
+    if (!config)
+        return config.error();
+    const auto progress = [&context](const std::string& text) {
+        if (!context.json)
+            fmt::print("{}\n", text);
+    };
     if (request.phase == "gradients") {
-        Result<std::optional<RunInfo>> run = newestRun(project, "ddp", request.run);
-        if (!run)
-            return run.error();
-        Result<RunConfig> config = intendedDdp(project, request, *run);
-        if (!config)
-            return config.error();
         GradientsRequest gradients;
         gradients.base = *config;
         gradients.world = config->world;
         if (config->steps > 0)
             gradients.steps = config->steps;
-        return runGradientsGate(context, request.folder, gradients, [&context](const std::string& text) {
-            if (!context.json)
-                fmt::print("{}\n", text);
-        });
+        return runGradientsGate(context, request.folder, gradients, progress);
     }
+    if (request.phase == "precision") {
+        PrecisionRequest precision;
+        precision.base = *config;
+        precision.world = config->world;
+        return runPrecisionGate(context, request.folder, precision, progress);
+    }
+    if (request.phase == "drills")
+        return runDrillsGate(context, project.info().folder, *config, progress);
     return Error{ErrorKind::Environment, fmt::format("The gate {} cannot be judged", request.phase),
                  "this version has no judge for it", "Override it with a written reason"};
 }

@@ -28,6 +28,7 @@ struct RunCommand {
     std::uint16_t masterPort = 0;
     int stopGraceSeconds = 30;
     bool detach = false;
+    std::string onLoss = "stop";
 };
 
 std::int64_t unixMs()
@@ -56,6 +57,8 @@ Result<RunOptions> runOptions(const RunCommand& command)
     options.workerPath = std::move(worker).value();
     options.masterPort = command.masterPort;
     options.stopGraceMs = command.stopGraceSeconds * 1000;
+    options.restart.armed = command.onLoss != "stop";
+    options.restart.toOneProcess = command.onLoss == "one";
     return options;
 }
 
@@ -193,6 +196,11 @@ void addRunCommand(CLI::App& app, CliContext& context)
         ->add_option("--stop-grace", options->stopGraceSeconds,
                      "seconds a rank has to finish its step and save after a stop request (default 30)")
         ->option_text("S");
+    command
+        ->add_option("--on-loss", options->onLoss,
+                     "when ranks are lost: stop (default), go on with the ranks that are left, or in one process")
+        ->check(CLI::IsMember({"stop", "survivors", "one"}))
+        ->option_text("stop|survivors|one");
     command->add_flag("--detach", options->detach, "return once the run has started; it goes on by itself");
 }
 

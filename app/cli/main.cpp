@@ -46,6 +46,9 @@ int main(int argc, char** argv)
     addStopCommand(app, context);
     addExportCommand(app, context);
     addGateCommand(app, context);
+    addDrillCommand(app, context);
+    addSwitchCommand(app, context);
+    addReportCommand(app, context);
     addCompareCommand(app, context);
     addCkptCommand(app, context);
 

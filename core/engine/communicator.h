@@ -48,6 +48,13 @@ public:
     // can be past it, because its reduction needs this rank.
     bool agreeToStop(std::int64_t step);
 
+    // Last words of a rank whose run is lost. Both close its connections, so that no peer waits for it, and neither lasts
+    // longer than a few hundred milliseconds.
+    // An error of its own: leaves the sentence for the peers.
+    void leave(const std::string& sentence);
+    // An echo: the same error, told as the loss of the rank that was first, where the peers can find that out.
+    Error explainLoss(const Error& echo);
+
     // Writes torch's flight recorder (which collective hung) as JSON; failures are ignored, the run is
     // failing already.
     static void dumpFlightRecorder(const std::string& path);
@@ -60,5 +67,7 @@ private:
 
 // An error that only echoes the end of a peer.
 bool isPeerFailure(const std::string& message);
+// Of these, one that says that a peer did not answer in time.
+bool isPeerTimeout(const std::string& message);
 
 } // namespace lockstep

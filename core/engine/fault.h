@@ -7,6 +7,7 @@
 #include "core/engine/catalogue.h"
 #include "core/engine/data_order.h"
 #include "core/engine/workload.h"
+#include "core/wire/codec.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -30,6 +31,8 @@ class Fault
 public:
     virtual ~Fault() = default;
 
+    // A stage of the step begins. May throw, wait, or stop the process (drills).
+    virtual void stage(const FaultMoment&, wire::Stage) {}
     // Data. `spec` is about to order one epoch; `ids` are what one rank was dealt.
     virtual void order(const FaultMoment&, DataOrderSpec& /*spec*/) {}
     virtual void dealtIds(const FaultMoment&, std::vector<std::int64_t>& /*ids*/) {}

@@ -153,6 +153,8 @@ void Replica::stage(wire::Stage stage)
 {
     if (recorder_)
         recorder_->stage(stage);
+    for (const auto& fault : faults_)
+        fault->stage(moment(), stage);
 }
 
 bool Replica::synchronises() const

@@ -28,6 +28,7 @@ void installStopSignals()
     sigaction(SIGTERM, &action, nullptr);
     sigaction(SIGINT, &action, nullptr);
     std::signal(SIGPIPE, SIG_IGN); // a lost connection is reported by send()
+    std::signal(SIGXFSZ, SIG_IGN); // a file size limit is reported by write()
     prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 

@@ -29,6 +29,8 @@ constexpr int kExitUnusable = 3;
 constexpr int kExitStopped = 143;
 // torchrun takes the earliest whole second for the root cause: an echo must not come in the same one.
 constexpr auto kEchoDelay = std::chrono::milliseconds(2000);
+// The store in which this rank left its reason ends with it: the peers get the time to read it.
+constexpr auto kHostDelay = std::chrono::milliseconds(250);
 
 // Activations of a few hundred KB would otherwise be mapped, faulted in and unmapped again in every step.
 void keepFreedMemory()
@@ -141,8 +143,11 @@ void Worker::sayGoodbye(int code, const std::string& kind, bool secondary, const
 
 int Worker::fail(const Error& error, const std::string& runFolder, int code)
 {
-    const std::string sentence = error.sentence();
     const bool secondary = isPeerFailure(error.why);
+    const std::string sentence =
+        (secondary && communicator_ ? communicator_->explainLoss(error) : error).sentence();
+    if (!secondary && communicator_)
+        communicator_->leave(sentence);
     say(sentence);
     if (const Status written = writeErrorFile(environment_.errorFile, sentence); !written)
         say(written.error().sentence());
@@ -152,6 +157,8 @@ int Worker::fail(const Error& error, const std::string& runFolder, int code)
     sayGoodbye(code, "error", secondary, sentence);
     if (secondary)
         std::this_thread::sleep_for(kEchoDelay);
+    else if (communicator_ && environment_.rank == 0 && !environment_.agentStore)
+        std::this_thread::sleep_for(kHostDelay);
     return code;
 }
 

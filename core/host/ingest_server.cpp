@@ -238,4 +238,10 @@ void IngestServer::drain(int rank, int patienceMs)
     }
 }
 
+void IngestServer::dropAll()
+{
+    for (std::size_t i = 0; i < connections_.size(); ++i)
+        close(*connections_[i]);
+}
+
 } // namespace lockstep

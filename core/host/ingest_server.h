@@ -57,6 +57,8 @@ public:
     // and closes it. `patienceMs` bounds the wait for the end of the stream, in case another process still
     // holds it open.
     void drain(int rank, int patienceMs);
+    // Cuts the connections of all ranks, as a network that fails would; onClosed follows for each.
+    void dropAll();
 
 private:
     struct Connection;

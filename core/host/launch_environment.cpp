@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
 namespace lockstep {
 
 namespace {
@@ -63,6 +66,19 @@ std::string rankLogFile(const std::string& runFolder, int rank)
 std::string rankErrorFile(const std::string& runFolder, int rank)
 {
     return fmt::format("{}/rank{}.error.json", runFolder, rank);
+}
+
+// Files appear under their final name only when they are complete, so the newest by name is the one to go on from.
+std::string newestCheckpoint(const std::string& runFolder)
+{
+    std::string newest;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(runFolder + "/checkpoints", error)) {
+        const std::string name = entry.path().filename();
+        if (name.starts_with("step_") && name.ends_with(".pt"))
+            newest = std::max(newest, entry.path().string());
+    }
+    return newest;
 }
 
 Result<std::string> findWorker()

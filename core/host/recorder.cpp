@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace lockstep {
 
@@ -29,13 +30,26 @@ void Recorder::wake()
         timer_.start();
 }
 
+void Recorder::beginSegment(int world, std::string reason)
+{
+    world_ = world;
+    reason_ = std::move(reason);
+    ranks_.assign(std::size_t(world), {});
+    segmentBegun_ = false;
+}
+
+Status Recorder::begin(std::int64_t step)
+{
+    if (segmentBegun_)
+        return {};
+    segmentBegun_ = true;
+    return writer_.beginSegment(step, world_, reason_);
+}
+
 Status Recorder::append(const StepRecord& record)
 {
-    if (!segmentBegun_) {
-        if (Status begun = writer_.beginSegment(record.step, world_, reason_); !begun)
-            return begun;
-        segmentBegun_ = true;
-    }
+    if (Status begun = begin(record.step); !begun)
+        return begun;
     if (Status status = writer_.append(record); !status)
         return status;
     ranks_[std::size_t(record.rank)].step = record.step;
@@ -49,12 +63,16 @@ Status Recorder::append(const StepRecord& record)
 
 Status Recorder::append(const SamplesRecord& record)
 {
+    if (Status begun = begin(record.step); !begun)
+        return begun;
     wake();
     return writer_.append(record);
 }
 
 Status Recorder::append(const TensorRecord& record)
 {
+    if (Status begun = begin(record.step); !begun)
+        return begun;
     wake();
     return writer_.append(record);
 }
@@ -106,7 +124,8 @@ void Recorder::commit()
         Q_EMIT failed(status.error());
         return;
     }
-    committedStep_ = lastStep(0);
+    if (lastStep(0) >= 0) // a new segment has none yet
+        committedStep_ = lastStep(0);
     committedLoss_ = lastLoss_;
     Q_EMIT committed();
 }
@@ -119,7 +138,8 @@ Status Recorder::finish()
         return status;
     if (Status status = writer_.finish(); !status)
         return status;
-    committedStep_ = lastStep(0);
+    if (lastStep(0) >= 0)
+        committedStep_ = lastStep(0);
     committedLoss_ = lastLoss_;
     return {};
 }

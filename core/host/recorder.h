@@ -24,6 +24,8 @@ public:
     Status append(const TensorRecord& record);
     Status append(const EventRecord& record);
     Status setProperty(const std::string& key, const std::string& value); // see RunWriter
+    // What comes from now on belongs to a new segment, which begins at the first step that arrives.
+    void beginSegment(int world, std::string reason);
     void heartbeat(const wire::Heartbeat& beat); // the latest of each rank is written with the next commit
 
     // The last words: commits, folds, makes the file immutable. Tries once more after an earlier failure.
@@ -45,11 +47,12 @@ private:
         bool beatIsNew = false;
     };
     void wake();
+    Status begin(std::int64_t step);
     void commit();
     Status writeHeartbeats();
 
     RunWriter writer_;
-    const int world_;
+    int world_;
     std::string reason_;
     std::vector<RankTail> ranks_;
     QTimer timer_;

@@ -174,6 +174,32 @@ bool couldNotBegin(const RankEnd& end)
            (end.how == EndKind::Exited && (end.code == kWorkerUnusable || end.code == kLoaderFailed));
 }
 
+bool containsAny(std::string_view message, std::span<const std::string_view> texts)
+{
+    return std::any_of(texts.begin(), texts.end(),
+                       [&](std::string_view text) { return message.find(text) != std::string_view::npos; });
+}
+
+// Stopped by itself because nobody listened any more.
+bool lostItsHost(const RankEnd& end)
+{
+    return end.connectionLost && end.mustReport && !end.goodbye && end.how == EndKind::Exited &&
+           end.code == kWorkerStopped;
+}
+
+FirstFailure lostConnection(std::span<const RankEnd> ranks, const RankEnd& first)
+{
+    const auto count = std::count_if(ranks.begin(), ranks.end(), lostItsHost);
+    const bool all = std::size_t(count) == ranks.size() && count > 1;
+    const std::string who = all ? fmt::format("All {} ranks", count) : fmt::format("Rank {}", first.rank);
+    return {all ? -1 : first.rank, failureStep(first),
+            Error{ErrorKind::RunFailed,
+                  fmt::format("{} lost the connection to the recording host {}", who, place(first)),
+                  "Ranks stop by themselves when nobody records them, and save first",
+                  "Look at the network between the ranks and the host, then resume from the last checkpoint"}
+                .sentence()};
+}
+
 RunVerdict stoppedVerdict(std::span<const RankEnd> ranks, const StopFacts& stop, RunVerdict verdict)
 {
     verdict.state = RunState::Stopped;
@@ -193,21 +219,33 @@ RunVerdict stoppedVerdict(std::span<const RankEnd> ranks, const StopFacts& stop,
 
 } // namespace
 
+int lostRanks(std::span<const RankEnd> ranks)
+{
+    int own = 0, silent = 0;
+    for (const RankEnd& end : ranks) {
+        if (endedWell(end) || lostItsHost(end))
+            continue;
+        own += standing(end) == Standing::OwnCause;
+        silent += standing(end) == Standing::Silent;
+    }
+    // With a cause at hand, who was silent had only no time to say that it noticed.
+    return own > 0 ? own : silent;
+}
+
 bool isEchoOfPeer(std::string_view message)
 {
-    static constexpr std::array<std::string_view, 9> kTexts = {
-        "Connection closed by peer",
-        "Connection reset by peer",
-        "Broken pipe",
-        "Application timeout caused pair closure",
-        "Timed out waiting",
-        "Gloo connectFullMesh failed",
-        "failed to pass monitoredBarrier",
-        "wait timeout after",
-        "Socket Timeout",
-    };
-    return std::any_of(kTexts.begin(), kTexts.end(),
-                       [&](std::string_view text) { return message.find(text) != std::string_view::npos; });
+    static constexpr std::array<std::string_view, 4> kTexts = {"Connection closed by peer",
+                                                               "Connection reset by peer", "Broken pipe",
+                                                               "Gloo connectFullMesh failed"};
+    return containsAny(message, kTexts) || isTimeoutOfPeer(message);
+}
+
+bool isTimeoutOfPeer(std::string_view message)
+{
+    static constexpr std::array<std::string_view, 5> kTexts = {
+        "Application timeout caused pair closure", "Timed out waiting", "failed to pass monitoredBarrier",
+        "wait timeout after", "Socket Timeout"};
+    return containsAny(message, kTexts);
 }
 
 RunVerdict judgeRun(std::span<const RankEnd> ranks, const StopFacts& stop)
@@ -221,6 +259,12 @@ RunVerdict judgeRun(std::span<const RankEnd> ranks, const StopFacts& stop)
             stopped = true;
         else if (!endedWell(end))
             bad.push_back(&end);
+    }
+    if (const auto lost = std::find_if(ranks.begin(), ranks.end(), lostItsHost);
+        lost != ranks.end() && !stop.requested) {
+        verdict.state = RunState::Failed;
+        verdict.firstFailure = lostConnection(ranks, *lost);
+        return verdict;
     }
     const auto ownCause = [](const RankEnd* end) { return standing(*end) == Standing::OwnCause; };
     if (stopped && std::none_of(bad.begin(), bad.end(), ownCause))
@@ -238,7 +282,8 @@ RunVerdict judgeRun(std::span<const RankEnd> ranks, const StopFacts& stop)
         // Of several silent ranks the one that got least far held up the others.
         const std::int64_t orderA = standingA == Standing::Silent ? failureStep(*a) : failureTime(*a);
         const std::int64_t orderB = standingB == Standing::Silent ? failureStep(*b) : failureTime(*b);
-        return std::tie(orderA, a->rank) < std::tie(orderB, b->rank);
+        // Ranks that wait for each other are in the same step: then the one that was silent for longest.
+        return std::tie(orderA, a->lastHeardNs, a->rank) < std::tie(orderB, b->lastHeardNs, b->rank);
     });
     verdict.firstFailure = {first.rank, failureStep(first), sentence(first)};
     verdict.kind = couldNotBegin(first) ? ErrorKind::Environment : ErrorKind::RunFailed;

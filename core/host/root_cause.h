@@ -7,6 +7,8 @@
 //  texts) never
 //    wins over a rank with a cause of its own. Nor does a rank that the host itself ended.
 //  - Among causes of their own the earliest wins; times are CLOCK_MONOTONIC nanoseconds of this machine.
+//  - A rank that lost its connection to the host stops by itself (exit code of a stop, no Goodbye): the run failed, and
+//  the lost connection is the cause. If all ranks lost it at once, no rank is to blame.
 //  - If there are only echoes, a rank that stayed silent until the host ended it is the one the others waited
 //  for.
 #pragma once
@@ -34,11 +36,13 @@ struct ErrorFile {
 struct RankEnd {
     int rank = 0;
     EndKind how = EndKind::Exited;
-    int code = 0;                // exit code, or the number of the signal
-    std::int64_t endedNs = 0;    // when the host saw the end
-    bool mustReport = true;      // a Goodbye belongs to a good end (not with --record off)
-    bool endedByHost = false;    // the host had sent it a signal because the run was over
-    std::int64_t stepAtEnd = -1; // the step it was working on; -1: training had not begun
+    int code = 0;                 // exit code, or the number of the signal
+    std::int64_t endedNs = 0;     // when the host saw the end
+    bool mustReport = true;       // a Goodbye belongs to a good end (not with --record off)
+    bool endedByHost = false;     // the host had sent it a signal because the run was over
+    std::int64_t stepAtEnd = -1;  // the step it was working on; -1: training had not begun
+    std::int64_t lastHeardNs = 0; // when the host last got anything from it
+    bool connectionLost = false;  // its stream ended before a Goodbye
     std::string reason; // NotStarted: why; otherwise a defect of its stream that the host found, or empty
     std::string lastLogLine;
     std::optional<wire::Goodbye> goodbye;
@@ -62,8 +66,14 @@ struct RunVerdict {
 // `ranks` in rank order, one entry per rank.
 RunVerdict judgeRun(std::span<const RankEnd> ranks, const StopFacts& stop);
 
+// How many ranks of a failed run are not there any more: the first cause, and what broke with it. Ranks that only noticed
+// could go on.
+int lostRanks(std::span<const RankEnd> ranks);
+
 // True for the texts by which gloo and the TCP store report that a peer vanished or did not answer in time.
 bool isEchoOfPeer(std::string_view message);
+// Those of them that say that a peer did not answer in time, rather than that it vanished.
+bool isTimeoutOfPeer(std::string_view message);
 
 // Reads torch elastic's JSON; nothing if the file is absent, empty or of another form.
 std::optional<ErrorFile> readErrorFile(const std::string& path);

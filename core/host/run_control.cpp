@@ -12,6 +12,7 @@
 #include <iterator>
 #include <poll.h>
 #include <unistd.h>
+#include <utility>
 
 extern "C" {
 #include <sys/pidfd.h> // glibc 2.36 leaves out the C linkage
@@ -50,13 +51,43 @@ std::string startTime(long pid)
 }
 
 struct FileDescriptor {
-    int fd;
+    int fd = -1;
+    explicit FileDescriptor(int descriptor) : fd(descriptor) {}
+    FileDescriptor(FileDescriptor&& other) noexcept : fd(std::exchange(other.fd, -1)) {}
+    FileDescriptor& operator=(FileDescriptor&&) = delete;
     ~FileDescriptor()
     {
         if (fd >= 0)
             close(fd);
     }
 };
+
+Error notHere()
+{
+    return {ErrorKind::NotFound, "The run is not running here",
+            "its host process cannot be found on this machine", "Look at its state with lockstep-cli runs"};
+}
+
+// A descriptor that means the host of the run, this very process; below 0 where there is none.
+FileDescriptor hostOf(const std::string& runFolder)
+{
+    const std::string text = readAll(hostFile(runFolder));
+    const Result<rapidjson::Document> json = parseJson(text.empty() ? "{}" : text, hostFile(runFolder));
+    if (!json || !json->IsObject() || !json->HasMember("pid") || !json->HasMember("start") ||
+        !json.value()["pid"].IsInt() || !json.value()["start"].IsString())
+        return FileDescriptor(-1);
+    const int pid = json.value()["pid"].GetInt();
+    FileDescriptor process(pidfd_open(pid, 0));
+    // The descriptor is open before the comparison: from here on it means this very process.
+    if (process.fd >= 0 && startTime(pid) != json.value()["start"].GetString())
+        return FileDescriptor(-1);
+    return process;
+}
+
+std::string switchFile(const std::string& runFolder)
+{
+    return runFolder + "/switch";
+}
 
 } // namespace
 
@@ -78,24 +109,12 @@ void removeHostFile(const std::string& runFolder)
 
 Status stopRunOf(const std::string& runFolder, int timeoutSeconds)
 {
-    const Error gone{ErrorKind::NotFound, "The run is not running here",
-                     "its host process cannot be found on this machine",
-                     "Look at its state with lockstep-cli runs"};
-    const std::string text = readAll(hostFile(runFolder));
-    if (text.empty())
-        return gone;
-    const Result<rapidjson::Document> json = parseJson(text, hostFile(runFolder));
-    if (!json || !json->IsObject() || !json->HasMember("pid") || !json->HasMember("start") ||
-        !json.value()["pid"].IsInt() || !json.value()["start"].IsString())
-        return gone;
-    const int pid = json.value()["pid"].GetInt();
-    const FileDescriptor process{pidfd_open(pid, 0)};
-    // The descriptor is open before the comparison: from here on it means this very process.
-    if (process.fd < 0 || startTime(pid) != json.value()["start"].GetString())
-        return gone;
+    const FileDescriptor process = hostOf(runFolder);
+    if (process.fd < 0)
+        return notHere();
     if (pidfd_send_signal(process.fd, SIGTERM, nullptr, 0) != 0) {
         if (errno == ESRCH)
-            return gone;
+            return notHere();
         return Error{ErrorKind::Environment, "The run cannot be stopped", std::strerror(errno),
                      "Stop it as the user who started it"};
     }
@@ -108,6 +127,26 @@ Status stopRunOf(const std::string& runFolder, int timeoutSeconds)
     return Error{ErrorKind::Busy, "The run has not ended yet",
                  fmt::format("it did not finish its step and save within {} s", timeoutSeconds),
                  "Wait for it, or stop it again with a longer --timeout"};
+}
+
+Status switchRunOf(const std::string& runFolder, int world)
+{
+    if (hostOf(runFolder).fd < 0)
+        return notHere();
+    const std::string temporary = switchFile(runFolder) + ".new";
+    std::ofstream(temporary) << world << '\n';
+    if (std::rename(temporary.c_str(), switchFile(runFolder).c_str()) != 0)
+        return Error{ErrorKind::Io, "The run cannot be switched", std::strerror(errno),
+                     "Make the run's folder writable"};
+    return {};
+}
+
+int takeSwitchRequest(const std::string& runFolder)
+{
+    int world = 0;
+    std::ifstream(switchFile(runFolder)) >> world;
+    std::remove(switchFile(runFolder).c_str());
+    return world;
 }
 
 } // namespace lockstep

@@ -16,4 +16,10 @@ void removeHostFile(const std::string& runFolder);
 // Errors: NotFound if no host is alive, Busy if it has not ended in time.
 Status stopRunOf(const std::string& runFolder, int timeoutSeconds);
 
+// Asks the host of the run to go on with `world` ranks: a file in the run's folder that the host watches. The host answers
+// by what the run does next. Errors: NotFound if no host is alive, Io.
+Status switchRunOf(const std::string& runFolder, int world);
+// What was asked for since the last call, by the host itself; 0: nothing.
+int takeSwitchRequest(const std::string& runFolder);
+
 } // namespace lockstep

@@ -64,6 +64,7 @@ std::string jsonObject(std::initializer_list<std::pair<const char*, std::string>
 RunController::RunController(RunOptions options, QObject* parent)
     : QObject(parent),
       options_(std::move(options)),
+      config_(options_.config),
       world_(options_.config.mode == "ddp" || options_.config.mode == "fsdp" ? options_.config.world : 1),
       replayed_(options_.config.mode == "twin" ? options_.config.world : 0)
 {
@@ -71,6 +72,7 @@ RunController::RunController(RunOptions options, QObject* parent)
         timer->setSingleShot(true);
     connect(&graceTimer_, &QTimer::timeout, this, &RunController::terminateRest);
     connect(&killTimer_, &QTimer::timeout, this, &RunController::killRest);
+    connect(&folderWatcher_, &QFileSystemWatcher::directoryChanged, this, &RunController::watchForSwitch);
 }
 
 RunController::~RunController() = default;
@@ -98,6 +100,7 @@ Status RunController::start()
         }
         return entered;
     }
+    folderWatcher_.addPath(QString::fromStdString(info_.folder));
     launch();
     return {};
 }
@@ -135,7 +138,19 @@ Status RunController::enter()
     for (const auto& [key, value] : properties)
         if (Status stored = recorder_->setProperty(key, value); !stored)
             return stored;
-    return writeFile(info_.folder + "/config.json", info_.configJson);
+    return writeConfig();
+}
+
+// Every segment has a file of its own, so that it stays known what each was started with.
+std::string RunController::configFile() const
+{
+    return segment_ == 1 ? info_.folder + "/config.json"
+                         : fmt::format("{}/config.segment{}.json", info_.folder, segment_);
+}
+
+Status RunController::writeConfig() const
+{
+    return writeFile(configFile(), toJson(config_));
 }
 
 void RunController::launch()
@@ -146,14 +161,16 @@ void RunController::launch()
     facts.runId = info_.id;
     facts.runFolder = info_.folder;
     facts.world = world_;
-    facts.threads = options_.config.threads;
+    facts.threads = config_.threads;
     facts.masterPort = rendezvous_->port();
     facts.storeFd = rendezvous_->fd();
     facts.connect = ingest_->address();
     facts.token = ingest_->token();
+    ranks_.clear();
     ranks_.resize(std::size_t(world_));
     for (auto& rank : ranks_)
         rank = std::make_unique<Rank>();
+    timeline(-1, "launch", monotonicNs(), fmt::format("{{\"world\":{}}}", world_));
     for (int rank = 0; rank < world_; ++rank)
         startRank(rank, facts);
     rendezvous_.reset(); // rank 0 holds its copy
@@ -163,7 +180,7 @@ void RunController::startRank(int rank, const LaunchFacts& facts)
 {
     ProcessSpec spec;
     spec.program = QString::fromStdString(options_.workerPath);
-    spec.arguments = {QStringLiteral("--config"), QString::fromStdString(info_.folder + "/config.json")};
+    spec.arguments = {QStringLiteral("--config"), QString::fromStdString(configFile())};
     spec.environment = rankEnvironment(facts, rank);
     spec.logFile = QString::fromStdString(rankLogFile(info_.folder, rank));
     spec.inheritedFd = rank == 0 ? facts.storeFd : -1;
@@ -180,6 +197,7 @@ void RunController::requestStop(const std::string& requestedBy)
 {
     if (phase_ == Phase::Idle || phase_ == Phase::Ended)
         return;
+    switchTo_ = 0; // who stops the run does not want its next segment
     if (stopRequested_) {
         killRest();
         return;
@@ -199,12 +217,18 @@ void RunController::onRankEnded(int number, const ProcessEnd& end)
     Rank& rank = *ranks_[std::size_t(number)];
     ingest_->drain(number, kDrainPatienceMs); // its last frames may hold the reason
     rank.end = end;
+    if (phase_ == Phase::Failing)
+        noteEnd(number);
     const bool well = end.started && !end.signalled && end.code == 0 && rank.defect.empty();
     const bool stopped = rank.goodbye && rank.goodbye->kind == "stopped";
-    if (!well && !stopped)
+    if (!well && !stopped) {
+        const bool first = phase_ != Phase::Failing;
         onRankFailed(number);
-    else
+        if (first)
+            noteEnd(number);
+    } else {
         hurryIfNothingToWaitFor();
+    }
     endIfAllEnded();
 }
 
@@ -274,7 +298,12 @@ void RunController::endIfAllEnded()
     graceTimer_.stop();
     killTimer_.stop();
     phase_ = Phase::Ended;
-    conclude();
+    const std::vector<RankEnd> ends = allFacts();
+    const RunVerdict judged = verdict(ends);
+    if (judged.state == RunState::Failed)
+        noteVerdict(judged);
+    if (!goOn(ends, judged))
+        conclude(judged);
 }
 
 std::int64_t RunController::stepInProgress(int number) const
@@ -293,11 +322,18 @@ RankEnd RunController::facts(int number) const
                                     : EndKind::Exited;
     end.code = rank.end->code;
     end.endedNs = rank.end->monotonicNs;
-    end.mustReport = options_.config.record != "off";
+    end.mustReport = config_.record != "off";
     end.endedByHost = rank.endedByHost;
     end.reason = rank.end->started ? rank.defect : rank.end->problem.toStdString();
     end.goodbye = rank.goodbye;
     end.stepAtEnd = stepInProgress(number);
+    end.lastHeardNs = rank.lastHeardNs;
+    end.connectionLost = rank.connectionLost;
+    // A rank that ends without a word takes its last records along. No rank of DDP finishes a step without all the
+    // others, so the farthest one tells how far this one was at least.
+    if (end.stepAtEnd >= 0 && config_.mode == "ddp")
+        for (int other = 0; other < world_; ++other)
+            end.stepAtEnd = std::max(end.stepAtEnd, recorder_->lastStep(other));
     if (end.how != EndKind::Exited || end.code != 0) {
         end.lastLogLine = lastLogLine(rankLogFile(info_.folder, number));
         end.errorFile = readErrorFile(rankErrorFile(info_.folder, number));
@@ -305,13 +341,22 @@ RankEnd RunController::facts(int number) const
     return end;
 }
 
-void RunController::conclude()
+std::vector<RankEnd> RunController::allFacts() const
 {
     std::vector<RankEnd> ends;
     for (int rank = 0; rank < world_; ++rank)
         ends.push_back(facts(rank));
-    RunVerdict verdict =
-        judgeRun(ends, {stopRequested_, endedByDeadline_ ? options_.stopGraceMs / 1000.0 : 0.0});
+    return ends;
+}
+
+RunVerdict RunController::verdict(const std::vector<RankEnd>& ends) const
+{
+    return judgeRun(
+        ends, {stopRequested_ || switchTo_ > 0, endedByDeadline_ ? options_.stopGraceMs / 1000.0 : 0.0});
+}
+
+void RunController::conclude(RunVerdict verdict)
+{
     if (Status closed = recorder_->finish(); !closed)
         onRecorderFailed(closed.error());
     if (!recorderError_.empty()) {

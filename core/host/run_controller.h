@@ -5,10 +5,13 @@
 //   Running -- a stop request --> Stopping: ranks finish their step and save
 //   Running, Stopping -- a rank fails --> Failing: the others report, then get SIGTERM, then SIGKILL
 //   any of them -- all processes have ended --> Ended: the verdict is in the project
+//   Failing -- all have ended, the switch is armed, a checkpoint is there --> Running: the next segment of the same run,
+//   on the ranks that are left; Stopping on requestSwitch() leads there too
 #pragma once
 
 #include "core/base/status.h"
 #include "core/config/run_config.h"
+#include "core/host/host_drill.h"
 #include "core/host/ingest_server.h"
 #include "core/host/listen_socket.h"
 #include "core/host/recorder.h"
@@ -17,9 +20,11 @@
 #include "core/store/project_store.h"
 
 #include <QElapsedTimer>
+#include <QFileSystemWatcher>
 #include <QTimer>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,14 +32,23 @@ namespace lockstep {
 
 struct LaunchFacts;
 
+// The escape hatch: what happens when ranks are lost.
+struct RestartPolicy {
+    bool armed = false;
+    bool toOneProcess = false; // rather than on as many ranks as are left
+    int most = 5;              // restarts of one run; after that the cause comes back every time
+};
+
 struct RunOptions {
     std::string projectFolder;
     RunConfig config;
-    std::string workerPath;       // see findWorker()
-    std::uint16_t masterPort = 0; // of the ranks' rendezvous; 0: a free one
-    int reportGraceMs = 3000;     // after the first failure: for the other ranks to report
-    int killGraceMs = 5000;       // then, after SIGTERM, until SIGKILL
-    int stopGraceMs = 30000;      // after a stop request: for a rank to finish its step and save
+    std::string workerPath;         // see findWorker()
+    std::uint16_t masterPort = 0;   // of the ranks' rendezvous; 0: a free one
+    int reportGraceMs = 3000;       // after the first failure: for the other ranks to report
+    int killGraceMs = 5000;         // then, after SIGTERM, until SIGKILL
+    int stopGraceMs = 30000;        // after a stop request: for a rank to finish its step and save
+    std::optional<HostDrill> drill; // something to break on purpose
+    RestartPolicy restart;
 };
 
 class RunController : public QObject, private IngestSink
@@ -50,6 +64,10 @@ public:
     Status start();
     // Ranks finish their step, save and end. A second request kills them.
     void requestStop(const std::string& requestedBy);
+    // Ranks finish their step, save and end; the run goes on with `world` ranks as its next segment, with the same global
+    // batch. Also asked for through the run's folder (run_control.h). Errors: Usage for a number of ranks that does not
+    // divide the run's, Busy where the run is ending.
+    Status requestSwitch(int world);
 
     const RunInfo& info() const { return info_; }
     // Of use after finished(): Environment if the run could not begin.
@@ -68,6 +86,8 @@ private:
     struct Rank;
 
     Status enter();
+    std::string configFile() const;
+    Status writeConfig() const;
     void launch();
     void startRank(int rank, const LaunchFacts& facts);
     void onRankEnded(int rank, const ProcessEnd& end);
@@ -79,10 +99,25 @@ private:
     void killRest();
     void hurryIfNothingToWaitFor();
     void endIfAllEnded();
-    void conclude();
+    std::vector<RankEnd> allFacts() const;
+    RunVerdict verdict(const std::vector<RankEnd>& ends) const;
+    // True: the run goes on as another segment.
+    bool goOn(const std::vector<RankEnd>& ends, const RunVerdict& verdict);
+    Status beginSegment(int world, const std::string& reason, const std::string& checkpoint);
+    void watchForSwitch();
+    void conclude(RunVerdict verdict);
     std::int64_t stepInProgress(int rank) const; // -1: training has not begun
     RankEnd facts(int rank) const;
     void event(const std::string& kind, const std::string& detail);
+    // Who knew what when: events with the moment in which it was seen, not the one in which it was written.
+    void timeline(int rank, const std::string& kind, std::int64_t ns, const std::string& detail);
+    void noteEnd(int rank);
+    void noteGoodbye(const wire::Goodbye& goodbye);
+    void noteVerdict(const RunVerdict& verdict);
+    void noteDrill(const char* act);
+    void drillWhenDue(const StepRecord& record);
+    void drill();
+    void watchForStop();
     // The process that reports this rank; -1 stays -1 (the host itself).
     int processOf(int rank) const { return replayed_ > 0 && rank > 0 ? 0 : rank; }
     bool isSound(int rank) const;
@@ -99,10 +134,14 @@ private:
     void onBroken(int rank, const Error& error) override;
 
     const RunOptions options_;
-    const int world_;    // processes
+    RunConfig config_;   // of the segment
+    int world_;          // its processes
     const int replayed_; // ranks that a twin's one process reports; 0: every process reports only itself
     Phase phase_ = Phase::Idle;
     bool stopRequested_ = false;
+    int switchTo_ =
+        0; // ranks of the next segment, while the ranks of this one stop for it; 0: none asked for
+    int segment_ = 1;
     bool endedByDeadline_ = false; // ranks did not stop in time
     ErrorKind failureKind_ = ErrorKind::RunFailed;
     std::string recorderError_;
@@ -115,6 +154,9 @@ private:
     QTimer graceTimer_; // Failing: until SIGTERM
     QTimer killTimer_;  // until SIGKILL
     QElapsedTimer sinceProgressSaved_;
+    QFileSystemWatcher folderWatcher_; // for requestSwitch() from another process
+    QTimer drillTimer_;
+    bool drillBegun_ = false;
 };
 
 } // namespace lockstep

@@ -5,8 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace lockstep {
+
+namespace {
+
+constexpr int kSilentGraceMs = 500; // for the others to report, once one has waited in vain for a peer
+
+} // namespace
 
 void RunController::event(const std::string& kind, const std::string& detail)
 {
@@ -38,6 +45,7 @@ bool RunController::isSound(int rank) const
 
 void RunController::onHello(const wire::Hello& hello)
 {
+    timeline(hello.rank, "join", monotonicNs(), fmt::format("{{\"pid\":{}}}", hello.pid));
     if (hello.rank != 0)
         return;
     info_.environmentJson = hello.environmentJson;
@@ -48,8 +56,14 @@ void RunController::onHello(const wire::Hello& hello)
 
 void RunController::onStep(const StepRecord& record)
 {
-    if (isSound(record.rank))
-        keep(processOf(record.rank), recorder_->append(record));
+    if (!isSound(record.rank))
+        return;
+    keep(processOf(record.rank), recorder_->append(record));
+    Rank& rank = *ranks_[std::size_t(processOf(record.rank))];
+    rank.lastHeardNs = monotonicNs();
+    if (record.step > 0 && !std::exchange(rank.stepped, true))
+        timeline(processOf(record.rank), "first_step", rank.lastHeardNs, "{}");
+    drillWhenDue(record);
 }
 
 void RunController::onSamples(const SamplesRecord& record)
@@ -88,6 +102,7 @@ void RunController::onHeartbeat(const wire::Heartbeat& heartbeat)
 {
     if (!isSound(heartbeat.rank))
         return;
+    ranks_[std::size_t(heartbeat.rank)]->lastHeardNs = monotonicNs();
     if (heartbeat.stage != wire::Stage::Start)
         ranks_[std::size_t(heartbeat.rank)]->heartbeatStep = heartbeat.step;
     recorder_->heartbeat(heartbeat);
@@ -99,15 +114,24 @@ void RunController::onGoodbye(const wire::Goodbye& goodbye)
     if (goodbye.kind == "stopped" && phase_ == Phase::Running)
         requestStop(
             fmt::format("rank {}", goodbye.rank)); // somebody stopped one rank: the others cannot go on alone
-    else if (goodbye.kind == "error")
+    else if (goodbye.kind == "error") {
+        noteGoodbye(goodbye);
         onRankFailed(goodbye.rank);
+        // The peers of a rank that hangs have waited for all their patience: they report within moments of each other,
+        // and who has not done so by then is the one they waited for.
+        if (isTimeoutOfPeer(goodbye.sentence) && phase_ == Phase::Failing) {
+            graceTimer_.stop();
+            killWithin(kSilentGraceMs);
+        }
+    }
 }
 
 // Without a Goodbye the process is ending or has lost its way. Its end will tell; a process that goes on
 // without its connection would train unrecorded.
 void RunController::onClosed(int number)
 {
-    const Rank& rank = *ranks_[std::size_t(number)];
+    Rank& rank = *ranks_[std::size_t(number)];
+    rank.connectionLost = !rank.goodbye;
     if (!rank.end && !rank.goodbye && phase_ == Phase::Running)
         onRankFailed(number);
 }

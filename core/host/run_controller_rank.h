@@ -14,6 +14,9 @@ struct RunController::Rank {
     std::int64_t heartbeatStep = -1;
     std::string defect; // of its stream
     bool endedByHost = false;
+    bool connectionLost = false;  // it ended before the Goodbye
+    bool stepped = false;         // has reported a step
+    std::int64_t lastHeardNs = 0; // when the host last got anything from it
 };
 
 } // namespace lockstep

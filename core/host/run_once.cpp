@@ -14,7 +14,12 @@ Result<RunInfo> runOnce(const std::string& projectFolder, const RunConfig& confi
     options.projectFolder = projectFolder;
     options.config = config;
     options.workerPath = workerPath;
-    RunController run(std::move(options));
+    return runOnce(options, signals);
+}
+
+Result<RunInfo> runOnce(const RunOptions& options, StopSignals& signals)
+{
+    RunController run(options);
     QEventLoop loop;
     QObject::connect(&run, &RunController::finished, &loop, &QEventLoop::quit);
     QObject::connect(&signals, &StopSignals::received, &run, [&run](int number) {

@@ -40,7 +40,7 @@ WorkerProcess::WorkerProcess(ProcessSpec spec, QObject* parent) : QObject(parent
     process_.setProcessEnvironment(spec_.environment);
     process_.setStandardInputFile(QProcess::nullDevice());
     process_.setProcessChannelMode(QProcess::MergedChannels);
-    process_.setStandardOutputFile(spec_.logFile);
+    process_.setStandardOutputFile(spec_.logFile, QIODevice::Append);
     process_.setChildProcessModifier([host = getpid(), fd = spec_.inheritedFd] { prepareChild(host, fd); });
     connect(&process_, &QProcess::finished, this, &WorkerProcess::onFinished);
     connect(&process_, &QProcess::errorOccurred, this, &WorkerProcess::onError);

@@ -1,0 +1,154 @@
+#include "app/cli/degrade_runs.h"
+
+#include "core/gates/text.h"
+#include "core/host/run_controller.h"
+#include "core/host/run_once.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <random>
+
+namespace lockstep {
+
+namespace {
+
+RunConfig wholeRun(const DegradeSetup& setup)
+{
+    RunConfig config = drillBaseline(setup.drill);
+    config.name = fmt::format("degrade-whole-w{}", config.world);
+    config.steps = setup.steps;
+    config.checkpointEvery = 0;
+    return config;
+}
+
+// Correct ways to do the same sums: one process on the same global batches, from every rank on, with other threads.
+std::vector<RunConfig> repeats(const RunConfig& whole)
+{
+    std::vector<RunConfig> plan;
+    for (int i = 0; i + 1 < kMinRepeats; ++i) {
+        RunConfig config = whole;
+        config.mode = "single";
+        config.alignWorld = whole.world;
+        config.world = 1;
+        config.joinFrom = i % whole.world;
+        config.threads = whole.threads + i / whole.world;
+        config.name = fmt::format("degrade-repeat-{}", i + 1);
+        plan.push_back(config);
+    }
+    return plan;
+}
+
+Result<RunReader> finished(const DrillSession& session, const RunConfig& config)
+{
+    const Result<RunInfo> run = runOnce(session.projectFolder, config, session.worker, session.signals);
+    if (!run)
+        return run.error();
+    if (run->state != RunState::Finished)
+        return Error{run->state == RunState::Stopped ? ErrorKind::Cancelled : ErrorKind::RunFailed,
+                     fmt::format("The switch cannot be judged: run {} did not finish", run->id),
+                     run->firstFailure.sentence, "Mend the cause and start the drill again"};
+    return RunReader::open(run->folder);
+}
+
+} // namespace
+
+Result<DegradeReference> DegradeReference::measure(const DrillSession& session, const DegradeSetup& setup)
+{
+    DegradeReference reference;
+    std::vector<RunConfig> plan = {wholeRun(setup)};
+    for (RunConfig& repeat : repeats(plan.front()))
+        plan.push_back(std::move(repeat));
+    for (const RunConfig& config : plan) {
+        Result<RunReader> reader = finished(session, config);
+        if (!reader)
+            return reader.error();
+        reference.readers_.push_back(std::move(reader).value());
+    }
+    std::vector<RunReader*> readers;
+    for (RunReader& reader : reference.readers_)
+        readers.push_back(&reader);
+    Result<Envelope> envelope = measureEnvelope(readers);
+    if (!envelope)
+        return envelope.error();
+    reference.envelope_ = std::move(envelope).value();
+    return reference;
+}
+
+Result<DegradeOutcome> playDegrade(const DrillSession& session, const DegradeSetup& setup,
+                                   DegradeReference& reference, std::uint64_t random)
+{
+    std::mt19937_64 draw(random);
+    RunOptions options;
+    options.projectFolder = session.projectFolder;
+    options.config = drillBaseline(setup.drill);
+    options.config.name = fmt::format("degrade-w{}", options.config.world);
+    options.config.steps = setup.steps;
+    options.workerPath = session.worker;
+    options.restart.armed = true;
+    options.restart.toOneProcess = setup.toOneProcess;
+    HostDrill drill;
+    drill.rank = int(draw() % std::uint64_t(options.config.world));
+    // In the second fifth of the run; up again in the fourth.
+    const std::int64_t fifth = setup.steps / 5;
+    drill.step = fifth + std::int64_t(draw() % std::uint64_t(fifth));
+    if (setup.backUp)
+        drill.backUpAt = 3 * fifth + std::int64_t(draw() % std::uint64_t(fifth));
+    options.drill = drill;
+    const Result<RunInfo> run = runOnce(options, session.signals);
+    if (!run)
+        return run.error();
+    Result<RunReader> reader = RunReader::open(run->folder);
+    if (!reader)
+        return reader.error();
+    return judgeDegrade(*run, *reader, reference.whole(), reference.envelope(), setup.backUp ? 2 : 1);
+}
+
+void writeOutcome(JsonDocument& json, const DegradeOutcome& outcome)
+{
+    json.key("drill").text("degrade").key("verdict").text(outcome.holds ? "pass" : "fail");
+    json.key("run").text(outcome.runId).key("segments").beginArray();
+    for (const SegmentInfo& segment : outcome.segments) {
+        json.beginObject().key("first_step").number(segment.firstStep).key("world").number(segment.world);
+        json.key("reason").text(segment.reason).endObject();
+    }
+    json.endArray();
+    json.key("steps").number(outcome.steps).key("lost_steps").number(outcome.lostSteps);
+    json.key("samples").number(outcome.samples).key("epochs").number(outcome.epochs);
+    json.key("repeated").number(outcome.repeated).key("missing").number(outcome.missing);
+    json.key("worst").real(outcome.worst).key("worst_step").number(outcome.worstStep);
+    json.key("checks").beginArray();
+    for (const GateCheck& check : outcome.checks) {
+        json.beginObject().key("id").text(check.id).key("verdict").text(check.verdict);
+        json.key("value").text(check.value).key("limit").text(check.limit);
+        json.key("sentence").text(check.sentence).endObject();
+    }
+    json.endArray();
+}
+
+GateCheck gateCheck(const DegradeOutcome& outcome)
+{
+    GateCheck check;
+    check.id = "drills.degrade";
+    check.verdict = outcome.holds ? "pass" : "fail";
+    std::vector<std::string> worlds;
+    for (const SegmentInfo& segment : outcome.segments)
+        worlds.push_back(std::to_string(segment.world));
+    check.value = fmt::format("{:.3g} of the envelope, {} samples wrong", outcome.worst,
+                              grouped(outcome.repeated + outcome.missing));
+    check.limit = "1, 0";
+    check.step = outcome.worstStep;
+    check.sentence =
+        fmt::format("The run went on with {} ranks; {} steps were done again from the last checkpoint.",
+                    fmt::join(worlds, ", then "), grouped(outcome.lostSteps));
+    std::vector<EvidenceRow> rows;
+    for (const GateCheck& part : outcome.checks) {
+        rows.push_back({part.id, fmt::format("{} (expected {}): {}", part.value, part.limit, part.sentence)});
+        if (part.verdict != "pass" && check.fix.empty())
+            check.fix = fmt::format("Look at run {}: {}", outcome.runId, part.sentence);
+    }
+    check.evidenceJson = evidenceJson(rows);
+    return check;
+}
+
+} // namespace lockstep

@@ -1,0 +1,399 @@
+#include "core/host/command_run.h"
+
+#include "core/config/json.h"
+#include "core/host/launch_environment.h"
+#include "core/host/run_control.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <limits>
+
+namespace lockstep {
+
+namespace {
+
+constexpr int kDrainPatienceMs = 1000;
+
+std::int64_t unixMs()
+{
+    using namespace std::chrono;
+    return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+std::string textOf(const rapidjson::Document& document)
+{
+    rapidjson::StringBuffer buffer;
+    JsonWriter writer(buffer);
+    document.Accept(writer);
+    return {buffer.GetString(), buffer.GetSize()};
+}
+
+// `detail`.name of an event, or nothing.
+std::optional<std::string> memberOf(const std::string& detail, const char* name)
+{
+    const Result<rapidjson::Document> json = parseJson(detail, "the event");
+    if (!json || !json->IsObject() || !json->HasMember(name) || !json.value()[name].IsString())
+        return std::nullopt;
+    return std::string(json.value()[name].GetString());
+}
+
+} // namespace
+
+CommandRun::CommandRun(CommandRunOptions options, QObject* parent)
+    : QObject(parent),
+      options_(std::move(options)),
+      configJson_(toJson(options_.config)),
+      shards_(options_.config.world),
+      ranks_(std::size_t(options_.config.world))
+{
+    for (QTimer* timer : {&termTimer_, &killTimer_})
+        timer->setSingleShot(true);
+    connect(&termTimer_, &QTimer::timeout, this, [this] {
+        process_->requestStop();
+        killTimer_.start(options_.killGraceMs);
+    });
+    connect(&killTimer_, &QTimer::timeout, this, [this] {
+        killed_ = true;
+        process_->kill();
+    });
+}
+
+CommandRun::~CommandRun() = default;
+
+Status CommandRun::start()
+{
+    Result<QStringList> command = probedCommand(options_.command);
+    if (!command)
+        return command.error();
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    if (Status added = addProbe(environment, options_.probe); !added)
+        return added;
+    ingest_ = std::make_unique<IngestServer>(options_.config.world, static_cast<IngestSink&>(*this));
+    if (Status listening = ingest_->listen(); !listening)
+        return listening;
+    if (Status entered = enter(); !entered)
+        return entered;
+    launch(std::move(command).value(), std::move(environment));
+    return {};
+}
+
+Status CommandRun::enter()
+{
+    Result<ProjectStore> project = ProjectStore::open(options_.projectFolder);
+    if (!project)
+        return project.error();
+    project_ = std::make_unique<ProjectStore>(std::move(project).value());
+    RunInfo wanted;
+    wanted.name = options_.config.name;
+    wanted.configJson = configJson_;
+    wanted.environmentJson = "{}";
+    wanted.startedUnixMs = unixMs();
+    wanted.lastLoss = std::numeric_limits<double>::quiet_NaN();
+    Result<RunInfo> added = project_->addRun(wanted);
+    if (!added)
+        return added.error();
+    info_ = std::move(added).value();
+    Result<RunWriter> writer = RunWriter::create(info_.folder);
+    if (!writer)
+        return writer.error();
+    recorder_ = std::make_unique<Recorder>(std::move(writer).value(), options_.config.world, "start");
+    connect(recorder_.get(), &Recorder::failed, this, &CommandRun::stopRecording);
+    if (Status written = writeHostFile(info_.folder); !written)
+        return written;
+    if (Status named = recorder_->setProperty("name", info_.name); !named)
+        return named;
+    return writeConfiguration();
+}
+
+Status CommandRun::writeConfiguration()
+{
+    info_.configJson = configJson_;
+    if (Status stored = recorder_->setProperty("config", configJson_); !stored)
+        return stored;
+    if (const std::optional<std::string> mode = memberOf(configJson_, "mode"))
+        if (Status stored = recorder_->setProperty("mode", *mode); !stored)
+            return stored;
+    return project_->updateRun(info_);
+}
+
+void CommandRun::launch(QStringList command, QProcessEnvironment environment)
+{
+    const auto set = [&](const char* name, const std::string& value) {
+        environment.insert(QString::fromLatin1(name), QString::fromStdString(value));
+    };
+    set("LOCKSTEP_CONNECT", ingest_->address());
+    set("LOCKSTEP_TOKEN", ingest_->token());
+    set("LOCKSTEP_RUN_DIR", info_.folder);
+    ProcessSpec spec;
+    spec.program = command.takeFirst();
+    spec.arguments = std::move(command);
+    spec.environment = std::move(environment);
+    // All that the command prints; torchrun passes on what its ranks print.
+    spec.logFile = QString::fromStdString(rankLogFile(info_.folder, 0));
+    process_ = std::make_unique<WorkerProcess>(std::move(spec));
+    connect(process_.get(), &WorkerProcess::ended, this, &CommandRun::onCommandEnded, Qt::QueuedConnection);
+    process_->start();
+}
+
+void CommandRun::requestStop(const std::string& requestedBy)
+{
+    if (!process_ || !process_->isRunning())
+        return;
+    if (stopRequested_) {
+        process_->kill();
+        return;
+    }
+    stopRequested_ = true;
+    EventRecord event;
+    event.step = std::max<std::int64_t>(0, recorder_->lastStep(0));
+    event.kind = "stop";
+    event.monotonicNs = monotonicNs();
+    event.detail = fmt::format("{{\"requested_by\":\"{}\"}}", requestedBy);
+    keep(-1, recorder_->append(event));
+    process_->requestStop();
+    killTimer_.start(options_.stopGraceMs);
+}
+
+void CommandRun::onCommandEnded(const ProcessEnd& end)
+{
+    termTimer_.stop();
+    killTimer_.stop();
+    for (int rank = 0; rank < options_.config.world; ++rank)
+        ingest_->drain(rank, kDrainPatienceMs); // its last frames may hold the reason
+    conclude(end);
+}
+
+// The launcher sees that a rank is gone and ends the others; one that does not is helped.
+void CommandRun::onRankFailed()
+{
+    if (failing_ || stopRequested_)
+        return;
+    failing_ = true;
+    termTimer_.start(options_.reportGraceMs);
+}
+
+RankEnd CommandRun::endOf(int number, const ProcessEnd& command) const
+{
+    const Rank& rank = ranks_[std::size_t(number)];
+    RankEnd end;
+    end.rank = number;
+    end.mustReport = options_.config.record != "off";
+    end.endedNs = rank.closedNs > 0 ? rank.closedNs : command.monotonicNs;
+    end.goodbye = rank.goodbye;
+    end.stepAtEnd = std::max(rank.heartbeatStep, recorder_->lastStep(number));
+    end.lastLogLine = lastLogLine(rankLogFile(info_.folder, 0));
+    const int code = command.signalled ? 128 + command.code : command.code;
+    if (!command.started) {
+        end.how = EndKind::NotStarted;
+        end.reason = Error{ErrorKind::Environment, "The command cannot be started",
+                           command.problem.toStdString(), "Check the name of the program"}
+                         .sentence();
+    } else if (!rank.defect.empty()) {
+        end.reason = rank.defect;
+    } else if (rank.goodbye) {
+        end.code = rank.goodbye->exitCode;
+    } else if (stopRequested_) {
+        end.how = EndKind::Signalled;
+        end.code = SIGTERM;
+    } else if (rank.heard) {
+        end.code = code;
+        end.endedByHost = rank.afterFailure;
+        end.reason = Error{ErrorKind::RunFailed,
+                           fmt::format("Rank {} ended {} without a last report", number,
+                                       end.stepAtEnd < 0 ? std::string("before its first step")
+                                                         : fmt::format("after step {}", end.stepAtEnd)),
+                           "it was killed, or crashed in native code", "Read rank0.log in the run's folder"}
+                         .sentence();
+    } else if (end.mustReport) {
+        end.code = code;
+        end.endedByHost = number > 0; // rank 0 speaks for a command that fails before it trains
+        end.reason =
+            Error{ErrorKind::RunFailed, fmt::format("Rank {} never reported", number),
+                  code != 0
+                      ? fmt::format("the command ended with exit code {}: \"{}\"", code, end.lastLogLine)
+                      : std::string("the command ended well, but no process of it was this rank"),
+                  code != 0 ? "Read rank0.log in the run's folder"
+                            : "Say with --world how many ranks the command starts"}
+                .sentence();
+    } else {
+        end.code = code;
+    }
+    return end;
+}
+
+void CommandRun::conclude(const ProcessEnd& command)
+{
+    std::vector<RankEnd> ends;
+    for (int rank = 0; rank < options_.config.world; ++rank)
+        ends.push_back(endOf(rank, command));
+    RunVerdict verdict = judgeRun(ends, {stopRequested_, killed_ ? options_.stopGraceMs / 1000.0 : 0.0});
+    if (verdict.state == RunState::Finished && (command.signalled || command.code != 0)) {
+        verdict.state = RunState::Failed;
+        verdict.firstFailure = {
+            -1, recorder_->lastStep(0),
+            Error{ErrorKind::RunFailed,
+                  fmt::format("The command ended with {} {} although all ranks had finished",
+                              command.signalled ? "signal" : "exit code", command.code),
+                  ends.front().lastLogLine, "Read rank0.log in the run's folder"}
+                .sentence()};
+    }
+    if (Status closed = recorder_->finish(); !closed)
+        stopRecording(closed.error());
+    if (!recorderError_.empty()) {
+        verdict.state = RunState::Failed;
+        verdict.firstFailure = {-1, recorder_->committedStep(), recorderError_};
+    }
+    failureKind_ = verdict.kind;
+    info_.state = verdict.state;
+    info_.exitCodes = verdict.exitCodes;
+    info_.firstFailure = verdict.firstFailure;
+    info_.endedUnixMs = unixMs();
+    info_.lastStep = recorder_->committedStep();
+    info_.lastLoss = recorder_->committedLoss();
+    removeHostFile(info_.folder);
+    if (Status saved = project_->updateRun(info_); !saved)
+        Q_EMIT notice(QString::fromStdString(saved.error().sentence()));
+    Q_EMIT finished();
+}
+
+void CommandRun::stopRecording(const Error& error)
+{
+    if (!recorderError_.empty())
+        return;
+    recorderError_ = error.sentence();
+    requestStop("the recorder");
+}
+
+void CommandRun::keep(int rank, const Status& stored)
+{
+    if (stored)
+        return;
+    if (rank < 0 || stored.error().kind != ErrorKind::Input)
+        stopRecording(stored.error());
+    else
+        onBroken(rank, stored.error());
+}
+
+// What the script says of itself, over what the command line said.
+void CommandRun::takeConfiguration(const std::string& detail)
+{
+    Result<rapidjson::Document> whole = parseJson(configJson_, "the configuration");
+    const Result<rapidjson::Document> said = parseJson(detail, "the configuration of the script");
+    if (!whole || !said || !said->IsObject())
+        return;
+    for (const auto& member : said->GetObject()) {
+        rapidjson::Value name(member.name, whole->GetAllocator());
+        rapidjson::Value value(member.value, whole->GetAllocator());
+        whole->RemoveMember(name);
+        whole->AddMember(name, value, whole->GetAllocator());
+    }
+    const std::string text = textOf(whole.value());
+    if (const Result<RunConfig> usable = runConfigFromJson(text); !usable) {
+        Q_EMIT notice(QString::fromStdString(usable.error().sentence()));
+        return;
+    }
+    configJson_ = text;
+    keep(-1, writeConfiguration());
+}
+
+void CommandRun::takeNote(const std::string& detail)
+{
+    const std::optional<std::string> sentence = memberOf(detail, "sentence");
+    if (sentence && notes_.insert(*sentence).second)
+        Q_EMIT notice(QString::fromStdString(*sentence));
+}
+
+void CommandRun::onHello(const wire::Hello& hello)
+{
+    ranks_[std::size_t(hello.rank)].heard = true;
+    if (hello.rank != 0)
+        return;
+    info_.environmentJson = hello.environmentJson;
+    keep(-1, recorder_->setProperty("environment", hello.environmentJson));
+    keep(-1, project_->updateRun(info_));
+}
+
+void CommandRun::onStep(const StepRecord& record)
+{
+    if (!isSound(record.rank))
+        return;
+    for (const StepRecord& whole : shards_.add(record))
+        keep(whole.rank, recorder_->append(whole));
+}
+
+void CommandRun::onSamples(const SamplesRecord& record)
+{
+    if (isSound(record.rank))
+        keep(record.rank, recorder_->append(record));
+}
+
+void CommandRun::onTensor(const TensorRecord& record)
+{
+    if (!isSound(record.rank))
+        return;
+    for (const TensorRecord& whole : shards_.add(record))
+        keep(whole.rank, recorder_->append(whole));
+}
+
+void CommandRun::onEvent(const EventRecord& record)
+{
+    if (!isSound(record.rank))
+        return;
+    if (record.kind == "config") {
+        if (record.rank == 0)
+            takeConfiguration(record.detail);
+        return;
+    }
+    if (record.kind == "note")
+        takeNote(record.detail);
+    keep(record.rank, recorder_->append(record));
+    const std::optional<std::string> path = memberOf(record.detail, "path");
+    if (record.kind != "checkpoint" || !path)
+        return;
+    CheckpointSeen seen;
+    seen.path = *path;
+    seen.runId = info_.id;
+    seen.step = record.step;
+    if (const Result<rapidjson::Document> json = parseJson(record.detail, "the event");
+        json->HasMember("bytes"))
+        seen.bytes = json.value()["bytes"].IsInt64() ? json.value()["bytes"].GetInt64() : 0;
+    keep(-1, project_->addCheckpoint(seen));
+}
+
+void CommandRun::onHeartbeat(const wire::Heartbeat& heartbeat)
+{
+    if (heartbeat.stage != wire::Stage::Start)
+        ranks_[std::size_t(heartbeat.rank)].heartbeatStep = heartbeat.step;
+    recorder_->heartbeat(heartbeat);
+}
+
+void CommandRun::onGoodbye(const wire::Goodbye& goodbye)
+{
+    ranks_[std::size_t(goodbye.rank)].goodbye = goodbye;
+    if (goodbye.kind == "error")
+        onRankFailed();
+}
+
+void CommandRun::onClosed(int number)
+{
+    Rank& rank = ranks_[std::size_t(number)];
+    rank.closedNs = monotonicNs();
+    rank.afterFailure = failing_ && !rank.goodbye;
+    if (!rank.goodbye && process_->isRunning())
+        onRankFailed();
+}
+
+void CommandRun::onBroken(int number, const Error& error)
+{
+    Rank& rank = ranks_[std::size_t(number)];
+    if (rank.defect.empty())
+        rank.defect = Error{ErrorKind::Corrupt, fmt::format("The records of rank {} cannot be used", number),
+                            fmt::format("{}: {}", error.what, error.why), error.fix}
+                          .sentence();
+    onRankFailed();
+}
+
+} // namespace lockstep
