@@ -1,6 +1,8 @@
 #include "app/cli/gate_gradients.h"
 
+#include "core/gates/gradients_facts.h"
 #include "core/gates/gradients_judge.h"
+#include "core/gates/kept_envelope.h"
 #include "core/host/launch_environment.h"
 #include "core/host/run_once.h"
 #include "core/host/stop_signals.h"
@@ -26,6 +28,24 @@ Error unfinished(const RunInfo& run)
     return {run.state == RunState::Stopped ? ErrorKind::Cancelled : ErrorKind::RunFailed,
             fmt::format("Phase 2 cannot be judged: run {} did not finish", run.id), why,
             "Mend the cause and start the gate again"};
+}
+
+// The envelope of the repeats, for compare and the window. With batch statistics it says nothing about DDP: then none is
+// kept. A judgement that could not measure one has said so already.
+Status keepMeasured(const std::string& folder, const std::vector<GradientsRecord>& records)
+{
+    using Role = GradientsRun::Role;
+    std::vector<RunReader*> repeats;
+    for (const GradientsRecord& record : records)
+        if (record.role == Role::Baseline || record.role == Role::Repeat)
+            repeats.push_back(record.reader);
+    if (repeats.empty())
+        return keepEnvelope(folder, nullptr);
+    const Result<bool> statistics = hasBatchStatistics(*repeats.front());
+    if (!statistics)
+        return statistics.error();
+    const Result<Envelope> measured = measureEnvelope(repeats);
+    return keepEnvelope(folder, !*statistics && measured ? &*measured : nullptr);
 }
 
 } // namespace
@@ -60,6 +80,8 @@ Result<GateInfo> runGradientsGate(CliContext& context, const std::string& folder
     Result<GateInfo> gate = judgeGradients(request.base, records);
     if (!gate)
         return gate.error();
+    if (const Status kept = keepMeasured(folder, records); !kept)
+        return kept.error();
     using namespace std::chrono;
     gate->judgedUnixMs = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
     return gate;

@@ -23,6 +23,44 @@ constexpr std::array<std::string_view, 16> kNoEffect = {
 constexpr std::array<std::string_view, 6> kDeclared = {"mode",  "world",      "align_world",
                                                        "batch", "accumulate", "order"};
 
+struct JudgedBy {
+    std::string_view key, check;
+};
+// Keys of workload_options are judged with the workload.
+constexpr std::array kJudgedBy = {JudgedBy{"world", "preflight.global_batch"},
+                                  JudgedBy{"batch", "preflight.global_batch"},
+                                  JudgedBy{"accumulate", "preflight.accumulate"},
+                                  JudgedBy{"align_world", "preflight.sampler"},
+                                  JudgedBy{"order", "preflight.sampler"},
+                                  JudgedBy{"lr", "preflight.lr"},
+                                  JudgedBy{"amp", "preflight.dtype"},
+                                  JudgedBy{"shuffle", "preflight.shuffle"},
+                                  JudgedBy{"drop_last", "preflight.drop_last"},
+                                  JudgedBy{"seed", "preflight.seed"},
+                                  JudgedBy{"sampler_seed", "preflight.sampler_seed"},
+                                  JudgedBy{"workload", "preflight.workload"},
+                                  JudgedBy{"workload_options", "preflight.workload"},
+                                  JudgedBy{"dropout", "preflight.workload"},
+                                  JudgedBy{"optimizer", "preflight.optimizer"},
+                                  JudgedBy{"momentum", "preflight.optimizer"},
+                                  JudgedBy{"weight_decay", "preflight.optimizer"},
+                                  JudgedBy{"scheduler", "preflight.scheduler"},
+                                  JudgedBy{"scheduler_period", "preflight.scheduler"},
+                                  JudgedBy{"steps", "preflight.scheduler"},
+                                  JudgedBy{"epochs", "preflight.scheduler"},
+                                  JudgedBy{"clip_norm", "preflight.clipping"},
+                                  JudgedBy{"clip_value", "preflight.clipping"},
+                                  JudgedBy{"threads", "preflight.threads"},
+                                  JudgedBy{"backend", "preflight.backend"},
+                                  JudgedBy{"device", "preflight.devices"}};
+
+std::string judgedBy(const std::string& key)
+{
+    const auto it =
+        std::find_if(kJudgedBy.begin(), kJudgedBy.end(), [&](const JudgedBy& j) { return j.key == key; });
+    return it == kJudgedBy.end() ? std::string() : std::string(it->check);
+}
+
 template<std::size_t N>
 bool contains(const std::array<std::string_view, N>& list, const std::string& key)
 {
@@ -273,7 +311,8 @@ std::vector<ConfigDiffRow> differingKeys(const RunConfig& single, const RunConfi
             rows.push_back({a[i].first, a[i].second, b[i].second,
                             contains(kNoEffect, a[i].first)   ? "no effect"
                             : contains(kDeclared, a[i].first) ? "declared"
-                                                              : "changes the maths"});
+                                                              : "changes the maths",
+                            judgedBy(a[i].first)});
     return rows;
 }
 

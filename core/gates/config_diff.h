@@ -22,6 +22,7 @@ struct ConfigDiffRow {
     std::string single;
     std::string ddp;
     std::string effect; // "changes the maths", "declared", "no effect"
+    std::string check;  // id of the check that judges this key; empty: none does
 };
 
 // Keys whose values differ.
