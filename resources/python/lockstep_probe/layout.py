@@ -39,6 +39,8 @@ class Piece:
 
     def of(self, tensor: torch.Tensor) -> torch.Tensor:
         """This piece of a tensor shaped like `self.tensor` (the parameter, its gradient, its state), on the CPU, contiguous."""
+        if self.whole and is_plain(tensor):
+            return tensor
         tensor = getattr(tensor, "_local_tensor", tensor)
         if tensor.layout != torch.strided:
             tensor = tensor.detach().coalesce().to_dense() if tensor.layout == torch.sparse_coo else tensor.detach().to_dense()
@@ -47,6 +49,13 @@ class Piece:
         if not tensor.is_contiguous():
             tensor = tensor.detach().contiguous()
         return tensor if self.whole else tensor.detach().reshape(-1)[self.offset : self.offset + self.count]
+
+
+def is_plain(tensor: torch.Tensor) -> bool:
+    """Its memory can be read as it is."""
+    kind = type(tensor)
+    return ((kind is torch.Tensor or kind is nn.Parameter) and tensor.layout is torch.strided and tensor.is_cpu
+            and tensor.is_contiguous())
 
 
 def wrapped_child(module: nn.Module) -> Optional[str]:

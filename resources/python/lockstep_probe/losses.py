@@ -27,8 +27,9 @@ def scalar_divisor(loss: torch.Tensor) -> float:
     return float(other) if name == "DivBackward0" else 1.0 / float(other)
 
 
-def averaged_targets(loss: torch.Tensor) -> Optional[int]:
-    """Targets that count in the cross entropy behind the loss; None where there is no cross entropy within a few nodes."""
+def averaged_targets(loss: torch.Tensor, samples: int) -> Optional[int]:
+    """Targets that count in the cross entropy behind the loss, where it has more of them than samples: tokens. None where
+    there is no such cross entropy within a few nodes."""
     nodes: list[Any] = [loss.grad_fn]
     for _ in range(_DEPTH):
         following: list[Any] = []
@@ -37,7 +38,7 @@ def averaged_targets(loss: torch.Tensor) -> Optional[int]:
                 continue
             if node.name().startswith("NllLoss"):
                 target = getattr(node, "_saved_target", None)
-                if target is None:
+                if target is None or target.numel() <= samples:
                     return None
                 return int((target != getattr(node, "_saved_ignore_index", -100)).sum())
             following += [entry[0] for entry in node.next_functions]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import Any, Iterable, Optional, Sequence
 
 import torch
 
-from .layout import Layout, Piece
-from .native import backend
+from .layout import Layout, is_plain
+from .native import FloatList, Native, backend
 from .reference import MASK, PROJECTIONS, Reference
 
 Arrays = list[torch.Tensor]
@@ -25,8 +26,18 @@ class Gradient:
     def __bool__(self) -> bool:
         return bool(self.squares)
 
-    def take(self, other: "Gradient", pieces: Iterable[int]) -> None:
+    def add(self, other: "Gradient") -> None:
+        self.squares.update(other.squares)
+        self.projections.update(other.projections)
+        self.prints.update(other.prints)
+
+    def take(self, other: "Gradient", pieces: Sequence[int]) -> None:
         """Moves the named pieces of `other` here."""
+        if not self.squares and len(other.squares) == len(pieces) and all(i in other.squares for i in pieces):
+            self.squares, other.squares = other.squares, self.squares
+            self.projections, other.projections = other.projections, self.projections
+            self.prints, other.prints = other.prints, self.prints
+            return
         for i in pieces:
             if i in other.squares:
                 self.squares[i] = other.squares.pop(i)
@@ -48,6 +59,16 @@ class Gradient:
         return sums
 
 
+@dataclass
+class State:
+    """The parameters after a step."""
+
+    fingerprint: int  # of all
+    updates: dict[int, float]  # squared norm of the change since the last call, by piece
+    complete: bool  # every piece was there at the last call
+    prints: dict[int, int] = field(default_factory=dict)  # by piece from its own first element; only per tensor
+
+
 def _floats(arrays: Arrays) -> tuple[Arrays, bool]:
     """As float32, which holds every narrower type exactly; True if one is float64 and needs the reference."""
     if all(a.dtype == torch.float32 for a in arrays):
@@ -63,10 +84,12 @@ class Measures:
         self.per_tensor = per_tensor
         self._signs: Optional[torch.Tensor] = None
         self._before: dict[int, torch.Tensor] = {}  # parameters after the step before, by piece
+        self._gradients: dict[tuple[int, ...], FloatList] = {}
+        self._states: Optional[FloatList] = None
 
     # Gradients
 
-    def gradient(self, layout: Layout, pieces: Iterable[int], scale: float = 1.0) -> Gradient:
+    def gradient(self, layout: Layout, pieces: Sequence[int], scale: float = 1.0) -> Gradient:
         """Of the .grad of these pieces, multiplied by `scale`."""
         result = Gradient()
         chosen, arrays = [], []
@@ -80,12 +103,18 @@ class Measures:
             self._measure(layout, chosen, arrays, result, scale)
         return result
 
-    def _measure(self, layout: Layout, chosen: Sequence[int], arrays: Arrays, into: Gradient, scale: float) -> None:
+    def _measure(self, layout: Layout, chosen: list[int], arrays: Arrays, into: Gradient, scale: float) -> None:
         if self._signs is None or self._signs.numel() < layout.total:
             self._signs = self.fast.signs(layout.total)
-        first = [layout.pieces[i].base + layout.pieces[i].first for i in chosen]
         floats, wide = _floats(arrays)
-        squares, projections = (self.exact if wide else self.fast).gradients(floats, self._signs, first)
+        if isinstance(self.fast, Native) and not wide:
+            key = tuple(chosen)
+            if key not in self._gradients:
+                self._gradients[key] = FloatList(self.fast, floats, [layout.pieces[i].base + layout.pieces[i].first for i in chosen])
+            squares, projections = self._gradients[key].gradients([a.data_ptr() for a in floats], self._signs)
+        else:
+            first = [layout.pieces[i].base + layout.pieces[i].first for i in chosen]
+            squares, projections = (self.exact if wide else self.fast).gradients(floats, self._signs, first)
         if scale != 1.0:
             squares = [s * scale * scale for s in squares]
             projections = [tuple(v * scale for v in p) for p in projections]
@@ -97,29 +126,29 @@ class Measures:
 
     # State after a step
 
-    def update(self, layout: Layout) -> tuple[dict[int, float], bool]:
-        """Squares of the update since the last call by piece; False on the first call for any of them."""
-        pieces = [(i, p) for i, p in enumerate(layout.pieces) if p.count]
-        now, wide = _floats([p.of(p.tensor) for _, p in pieces])
-        complete = True
-        with torch.no_grad():
-            for (i, _), array in zip(pieces, now):
-                if i not in self._before:
-                    complete = False
-                    self._before[i] = array.detach().clone()
-        before = [self._before[i] for i, _ in pieces]
-        squares = (self.exact if wide else self.fast).updates(now, before)
-        return dict(zip((i for i, _ in pieces), squares)), complete
-
-    def parameter_prints(self, layout: Layout) -> tuple[int, dict[int, int]]:
-        """Fingerprint of all parameters, and by piece from its own first element (only per tensor)."""
+    def state(self, layout: Layout) -> State:
         pieces = [(i, p) for i, p in enumerate(layout.pieces) if p.count]
         arrays = [p.of(p.tensor) for _, p in pieces]
-        total = sum(self.fast.fingerprints(arrays, [p.base + p.first for _, p in pieces])) & MASK
-        if not self.per_tensor:
-            return total, {}
-        own = self.fast.fingerprints(arrays, [p.first for _, p in pieces])
-        return total, dict(zip((i for i, _ in pieces), own))
+        floats, wide = _floats(arrays)
+        new = [i for i, _ in pieces if i not in self._before]
+        if new:
+            self._states = None
+            with torch.no_grad():
+                self._before.update((i, array.detach().clone()) for (i, _), array in zip(pieces, floats) if i in set(new))
+        first = [p.base + p.first for _, p in pieces]
+        if isinstance(self.fast, Native) and floats is arrays and not wide:
+            if self._states is None:
+                self._states = FloatList(self.fast, arrays, first)
+            before = [self._before[i].data_ptr() for i, _ in pieces]
+            squares, prints = self._states.states([a.data_ptr() for a in arrays], before)
+        else:
+            squares = (self.exact if wide else self.fast).updates(floats, [self._before[i] for i, _ in pieces])
+            prints = self.fast.fingerprints(arrays, first)
+        state = State(sum(prints) & MASK, dict(zip((i for i, _ in pieces), squares)), not new)
+        if self.per_tensor:
+            own = self.fast.fingerprints(arrays, [p.first for _, p in pieces])
+            state.prints = dict(zip((i for i, _ in pieces), own))
+        return state
 
     def norms(self, layout: Layout) -> dict[int, float]:
         """Squared norm of each piece."""
@@ -137,11 +166,11 @@ class Measures:
             state = states.get(id(piece.tensor))
             if not state:
                 continue
-            local = getattr(piece.tensor, "_local_tensor", piece.tensor)
+            local = getattr(piece.tensor, "_local_tensor", piece.tensor) if piece.share else piece.tensor
             for key, value in state.items():
                 if not isinstance(value, torch.Tensor):
                     continue
-                inner = getattr(value, "_local_tensor", value)
+                inner = getattr(value, "_local_tensor", value) if piece.share else value
                 if key != "step" and inner.shape == local.shape:
                     if piece.count:
                         arrays.append(piece.of(value))
@@ -149,7 +178,7 @@ class Measures:
                     place += piece.numel
                 else:
                     if counts_replicated or not piece.share:
-                        arrays.append(inner.detach().cpu().contiguous())
+                        arrays.append(inner if is_plain(inner) else inner.detach().cpu().contiguous())
                         first.append(place)
                     place += inner.numel()
         return sum(self.fast.fingerprints(arrays, first)) & MASK if arrays else 0
@@ -157,7 +186,7 @@ class Measures:
     def list_print(self, arrays: Arrays) -> int:
         """Fingerprint of a list of tensors, numbered through."""
         first, place = [], 0
-        dense = [a if a.is_cpu and a.is_contiguous() else a.detach().cpu().contiguous() for a in arrays]
+        dense = [a if is_plain(a) else a.detach().cpu().contiguous() for a in arrays]
         for array in dense:
             first.append(place)
             place += array.numel()

@@ -11,7 +11,7 @@ import torch
 
 from .reference import PROJECTIONS, Reference
 
-VERSION = 1
+VERSION = 2
 _LIBRARY = "liblockstep_measure.so"
 
 
@@ -61,6 +61,33 @@ class Native:
         out = (ctypes.c_double * len(after))()
         self._library.lockstep_updates(ctypes.c_uint64(len(after)), _pointers(after), _pointers(before), _counts(after), out)
         return list(out)
+
+
+class FloatList:
+    """A list of contiguous float32 arrays on the CPU that is measured every step: what does not change is made ready once."""
+
+    def __init__(self, native: Native, arrays: Sequence[torch.Tensor], first: Sequence[int]) -> None:
+        n = len(arrays)
+        self._library = native._library
+        self._n = ctypes.c_uint64(n)
+        self._pointers = ctypes.c_void_p * n
+        self._counts = _counts(arrays)
+        self._first = (ctypes.c_uint64 * n)(*first)
+        self._squares = (ctypes.c_double * n)()
+        self._prints = (ctypes.c_uint64 * n)()
+        self._sums = (ctypes.c_double * (n * PROJECTIONS))()
+
+    def gradients(self, addresses: Sequence[int], signs: torch.Tensor) -> tuple[list[float], list[tuple[float, ...]]]:
+        self._library.lockstep_gradients(self._n, self._pointers(*addresses), self._counts, ctypes.c_void_p(signs.data_ptr()),
+                                         self._first, self._squares, self._sums)
+        flat = iter(self._sums[:])
+        return self._squares[:], list(zip(*[flat] * PROJECTIONS))
+
+    def states(self, addresses: Sequence[int], before: Sequence[int]) -> tuple[list[float], list[int]]:
+        """Squares of the updates, fingerprints; see Native.updates and fingerprints."""
+        self._library.lockstep_states(self._n, self._pointers(*addresses), self._pointers(*before), self._counts, self._first,
+                                      self._squares, self._prints)
+        return self._squares[:], self._prints[:]
 
 
 def _pointers(arrays: Sequence[torch.Tensor]) -> ctypes.Array:

@@ -11,7 +11,7 @@ import torch
 from . import quantity as q
 from . import wire
 from .facts import Facts, Micro
-from .measure import Gradient
+from .measure import Gradient, State
 from .reference import MASK
 
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ class Recording:
             values.real(q.SCALER_SCALE, facts.scale)
             values.integer(q.FOUND_INF, int(facts.skipped))
             values.integer(q.STEP_SKIPPED, int(facts.skipped))
-        updates, norms = self._state(values)
+        state = self._state(values)
         self._samples(values, facts)
         if s.measures.per_tensor:
-            self._tensors(facts, updates, norms)
+            self._tensors(facts, state)
         # The step's own record comes last: who has it has the rest of the step, too.
         s.stream.send(wire.step(s.rank, s.step, values))
 
@@ -127,33 +127,34 @@ class Recording:
         for k, value in enumerate(gradient.projection()):
             values.real(projection, value, share + k)
 
-    def _state(self, values: wire.StepValues) -> tuple[dict[int, float], dict[int, float]]:
+    def _state(self, values: wire.StepValues) -> State:
         s = self._s
         share = q.SHARE if s.layout.sharded else 0
-        updates, complete = s.measures.update(s.layout)
-        if complete:
-            values.real(q.UPDATE_NORM, math.sqrt(sum(updates.values())), share)
-        total, self._prints = s.measures.parameter_prints(s.layout)
-        values.bits(q.PARAM_FINGERPRINT, total, share)
+        state = s.measures.state(s.layout)
+        if state.complete:
+            values.real(q.UPDATE_NORM, math.sqrt(sum(state.updates.values())), share)
+        values.bits(q.PARAM_FINGERPRINT, state.fingerprint, share)
         values.bits(q.OPTIMIZER_FINGERPRINT, s.measures.optimizer_print(s.layout, self._states(), s.rank == 0), share)
         values.bits(q.BUFFER_FINGERPRINT, s.measures.list_print([b for _, b in s.layout.buffer_tensors()]))
         generators = self._generators or _generators()
         self._generators = []
-        for quantity, state in zip((q.RNG_CPU, q.RNG_CUDA), generators):
-            values.bits(quantity, s.measures.fast.fingerprints([state], [0])[0])
+        for quantity, generator in zip((q.RNG_CPU, q.RNG_CUDA), generators):
+            values.bits(quantity, s.measures.fast.fingerprints([generator], [0])[0])
         values.integer(q.OPTIMIZER_STEP, self._optimizer_step())
-        return (updates if complete else {}), (s.measures.norms(s.layout) if s.measures.per_tensor else {})
+        return state
 
     def _states(self) -> dict[int, dict[str, Any]]:
         return {id(p): state for optimizer in self._s.optimizers for p, state in optimizer.state.items()
                 if isinstance(p, torch.Tensor) and isinstance(state, dict)}
 
     def _optimizer_step(self) -> int:
-        for piece in self._s.layout.pieces:
-            for optimizer in self._s.optimizers:
-                step = optimizer.state.get(piece.tensor, {}).get("step") if piece.tensor in optimizer.state else None
+        """The counter in the state of the first parameter that has one."""
+        for optimizer in self._s.optimizers:
+            for state in optimizer.state.values():
+                step = state.get("step") if isinstance(state, dict) else None
                 if step is not None:
                     return int(step)
+                break
         return max(0, self._s.step)
 
     def _samples(self, values: wire.StepValues, facts: Facts) -> None:
@@ -179,8 +180,10 @@ class Recording:
         if hashes:
             values.bits(q.SAMPLE_CONTENT, _list_print(s, hashes))
 
-    def _tensors(self, facts: Facts, updates: dict[int, float], norms: dict[int, float]) -> None:
+    def _tensors(self, facts: Facts, state: State) -> None:
         s = self._s
+        updates = state.updates if state.complete else {}
+        norms = s.measures.norms(s.layout)
         local = facts.local or facts.reduced
         for i, piece in enumerate(s.layout.pieces):
             if piece.count == 0 and not piece.share:
@@ -192,7 +195,7 @@ class Recording:
                 s.rank, s.step, piece.name, False, has,
                 math.sqrt(local.squares.get(i, 0.0)), local.prints.get(i, 0),
                 math.sqrt(facts.reduced.squares.get(i, 0.0)), facts.reduced.prints.get(i, 0),
-                math.sqrt(updates.get(i, 0.0)), math.sqrt(norms.get(i, 0.0)), self._prints.get(i, 0)))
+                math.sqrt(updates.get(i, 0.0)), math.sqrt(norms.get(i, 0.0)), state.prints.get(i, 0)))
         for name, buffer in s.layout.buffer_tensors():
             norm, fingerprint = s.measures.tensor_figures(buffer)
             s.stream.send(wire.tensor(s.rank, s.step, name, True, wire.HAS_STATE, state_norm=norm, state_print=fingerprint))

@@ -150,7 +150,7 @@ class Session:
         pieces = self.layout.by_tensor.get(id(parameter))
         if pieces:
             local = self.measures.gradient(self.layout, pieces, 1.0 / self.loss_scale)
-            self.pending.local.take(local, pieces)
+            self.pending.local.add(local)
         self.last_ready = time.perf_counter()
 
     @watching
@@ -163,12 +163,12 @@ class Session:
                   if p.tensor.grad is not None and p.tensor.grad.data_ptr() in storages]
         if pieces:
             local = self.measures.gradient(self.layout, pieces, 1.0 / self.loss_scale)
-            self.pending.local.take(local, pieces)
+            self.pending.local.add(local)
 
     @watching
     def before_clip(self, parameters: Sequence[torch.Tensor]) -> None:
         pieces = self.layout.indices_of(parameters)
-        self.pending.reduced.take(self.measures.gradient(self.layout, pieces), pieces)
+        self.pending.reduced.add(self.measures.gradient(self.layout, pieces))
 
     @watching
     def after_clip(self, norm: Optional[float]) -> None:
@@ -313,23 +313,16 @@ class Session:
         self.batches = []
         micro.size = sum(batch.size for batch in micro.batches)
         if micro.size or not self.batches_seen:
-            targets = averaged_targets(original)
-            micro.tokens = targets if targets is not None and targets > micro.size else 0
+            micro.tokens = averaged_targets(original, micro.size) or 0
         return micro
 
     def _take(self, optimizer: torch.optim.Optimizer) -> None:
         pieces = self.layout.indices_of(p for group in optimizer.param_groups for p in group["params"])
-        clipped = self.pending.clip_called
+        if self.pending.clip_called:
+            self.cycle.clipped.add(self.measures.gradient(self.layout, pieces))
         missing = [i for i in pieces if i not in self.pending.reduced.squares]
-        current = self.measures.gradient(self.layout, pieces if clipped else missing)
-        if clipped:
-            for i in pieces:
-                if i in current.squares:
-                    self.cycle.clipped.squares[i] = current.squares[i]
-            current_missing = type(current)()
-            current_missing.take(current, missing)
-            current = current_missing
-        self.pending.reduced.take(current, missing)
+        if missing:
+            self.pending.reduced.add(self.measures.gradient(self.layout, missing))
         self.cycle.absorb(self.pending, pieces)
         left = self.pending
         self.pending = Facts()

@@ -10,7 +10,7 @@ extern "C" {
 // Bumped when a signature changes; the probe does not use a library of another version.
 int lockstep_measure_version()
 {
-    return 1;
+    return 2;
 }
 
 void lockstep_signs(std::uint8_t* out, std::uint64_t count)
@@ -60,6 +60,17 @@ void lockstep_updates(std::uint64_t arrays, const float* const* after, float* co
 {
     for (std::uint64_t t = 0; t < arrays; ++t) {
         out[t] = lockstep::sumOfSquaredDifferences(after[t], before[t], count[t]);
+        std::memcpy(before[t], after[t], count[t] * sizeof(float));
+    }
+}
+
+// lockstep_updates and lockstep_fingerprints of the same float arrays, one after the other while they are in the cache.
+void lockstep_states(std::uint64_t arrays, const float* const* after, float* const* before, const std::uint64_t* count,
+                     const std::uint64_t* first, double* squares, std::uint64_t* prints)
+{
+    for (std::uint64_t t = 0; t < arrays; ++t) {
+        squares[t] = lockstep::sumOfSquaredDifferences(after[t], before[t], count[t]);
+        prints[t] = lockstep::fingerprint(after[t], count[t], sizeof(float), first[t]);
         std::memcpy(before[t], after[t], count[t] * sizeof(float));
     }
 }
