@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, Iterable, Optional, Sequence
 
 import torch
@@ -13,6 +15,11 @@ from .native import FloatList, Native, backend
 from .reference import MASK, PROJECTIONS, Reference
 
 Arrays = list[torch.Tensor]
+
+
+def in_order(values: Sequence[float]) -> float:
+    """One after the other: sum() compensates its rounding from Python 3.12 on."""
+    return reduce(operator.add, values, 0.0)
 
 
 class Gradient:
@@ -45,18 +52,15 @@ class Gradient:
                 if i in other.prints:
                     self.prints[i] = other.prints.pop(i)
 
-    def squared_norm(self) -> float:
-        return sum((self.squares[i] for i in sorted(self.squares)), 0.0)
+    # Sums over the pieces in list order.
 
     def norm(self) -> float:
-        return math.sqrt(self.squared_norm())
+        return math.sqrt(in_order([self.squares[i] for i in sorted(self.squares)]))
 
     def projection(self) -> list[float]:
-        sums = [0.0] * PROJECTIONS
-        for i in sorted(self.projections):
-            for k, value in enumerate(self.projections[i]):
-                sums[k] += value
-        return sums
+        if not self.projections:
+            return [0.0] * PROJECTIONS
+        return [in_order(values) for values in zip(*[self.projections[i] for i in sorted(self.projections)])]
 
 
 @dataclass

@@ -12,6 +12,7 @@ import torch
 from .reference import PROJECTIONS, Reference
 
 VERSION = 2
+_ONE, _ZERO, _WORD = ctypes.c_uint64(1), ctypes.c_uint64(0), ctypes.c_uint32(8)
 _LIBRARY = "liblockstep_measure.so"
 
 
@@ -34,6 +35,12 @@ class Native:
         self._library.lockstep_fingerprints(ctypes.c_uint64(n), _pointers(arrays), _counts(arrays), sizes,
                                             (ctypes.c_uint64 * n)(*first), out)
         return list(out)
+
+    def words_print(self, words: bytes) -> int:
+        out = ctypes.c_uint64()
+        self._library.lockstep_fingerprints(_ONE, ctypes.byref(ctypes.c_char_p(words)), ctypes.byref(ctypes.c_uint64(len(words) // 8)),
+                                            ctypes.byref(_WORD), ctypes.byref(_ZERO), ctypes.byref(out))
+        return out.value
 
     def rows(self, array: torch.Tensor, rows: int, first: int, out: list[int]) -> None:
         sums = (ctypes.c_uint64 * rows)(*out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 import time
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -11,7 +12,7 @@ import torch
 from . import quantity as q
 from . import wire
 from .facts import Facts, Micro
-from .measure import Gradient, State
+from .measure import State, in_order
 from .reference import MASK
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Recording:
             if micro.tokens:
                 values.integer(q.TOKENS, micro.tokens, index)
         if losses:
-            values.real(q.LOSS, sum(losses) / len(losses))
+            values.real(q.LOSS, in_order(losses) / len(losses))
         if facts.logged is not None:
             values.real(q.LOSS_LOGGED, facts.logged)
 
@@ -110,9 +111,13 @@ class Recording:
 
     def _gradients(self, values: wire.StepValues, facts: Facts) -> None:
         share = q.SHARE if self._s.layout.sharded else 0
-        if not share:
-            self._gradient(values, facts.local or facts.reduced, q.GRAD_NORM_LOCAL, q.GRAD_PROJ_LOCAL, 0)
-        self._gradient(values, facts.reduced, q.GRAD_NORM, q.GRAD_PROJ, share)
+        reduced = (facts.reduced.norm(), facts.reduced.projection())
+        if not share and facts.reduced:
+            # Without a reduction the local gradient is the gradient.
+            local = (facts.local.norm(), facts.local.projection()) if facts.local else reduced
+            self._gradient(values, local, q.GRAD_NORM_LOCAL, q.GRAD_PROJ_LOCAL, 0)
+        if share or facts.reduced:
+            self._gradient(values, reduced, q.GRAD_NORM, q.GRAD_PROJ, share)
         if facts.clip_called:
             if facts.clipped:
                 values.real(q.GRAD_NORM_CLIPPED, facts.clipped.norm(), share)
@@ -120,11 +125,9 @@ class Recording:
                 values.real(q.CLIP_NORM_TORCH, facts.clip_norm)
 
     @staticmethod
-    def _gradient(values: wire.StepValues, gradient: Gradient, norm: int, projection: int, share: int) -> None:
-        if not gradient and not share:
-            return
-        values.real(norm, gradient.norm(), share)
-        for k, value in enumerate(gradient.projection()):
+    def _gradient(values: wire.StepValues, figures: tuple[float, list[float]], norm: int, projection: int, share: int) -> None:
+        values.real(norm, figures[0], share)
+        for k, value in enumerate(figures[1]):
             values.real(projection, value, share + k)
 
     def _state(self, values: wire.StepValues) -> State:
@@ -132,7 +135,7 @@ class Recording:
         share = q.SHARE if s.layout.sharded else 0
         state = s.measures.state(s.layout)
         if state.complete:
-            values.real(q.UPDATE_NORM, math.sqrt(sum(state.updates.values())), share)
+            values.real(q.UPDATE_NORM, math.sqrt(in_order(list(state.updates.values()))), share)
         values.bits(q.PARAM_FINGERPRINT, state.fingerprint, share)
         values.bits(q.OPTIMIZER_FINGERPRINT, s.measures.optimizer_print(s.layout, self._states(), s.rank == 0), share)
         values.bits(q.BUFFER_FINGERPRINT, s.measures.list_print([b for _, b in s.layout.buffer_tensors()]))
@@ -210,5 +213,5 @@ def _generators() -> list[torch.Tensor]:
 
 
 def _list_print(session: "Session", items: list[int]) -> int:
-    signed = [item - (1 << 64) if item >> 63 == 1 else item for item in items]
-    return session.measures.fast.fingerprints([torch.tensor(signed, dtype=torch.int64)], [0])[0] & MASK
+    """Fingerprint of a list of 64-bit words."""
+    return session.measures.fast.words_print(struct.pack(f"<{len(items)}Q", *[item & MASK for item in items]))

@@ -74,6 +74,10 @@ class Reference:
     def fingerprints(self, arrays: Sequence[torch.Tensor], first: Sequence[int]) -> list[int]:
         return [_fingerprint(_words(array), index) for array, index in zip(arrays, first)]
 
+    def words_print(self, words: bytes) -> int:
+        """Fingerprint of 64-bit words."""
+        return _fingerprint(torch.frombuffer(bytearray(words), dtype=torch.int64), 0) if words else 0
+
     def rows(self, array: torch.Tensor, rows: int, first: int, out: list[int]) -> None:
         words = _words(array).reshape(rows, -1)
         for row in range(rows):

@@ -73,6 +73,7 @@ class Session:
         self.cycle = Facts()  # up to it
         self.stepped: set[int] = set()
         self.idle: dict[int, int] = {}
+        self.watched: dict[int, tuple[int, list[int]]] = {}  # by optimizer: number of parameters, their pieces
         self.steps_of: dict[int, int] = {}  # by optimizer
         self.nested: list[int] = []
         self.batches: list[Batch] = []
@@ -241,8 +242,15 @@ class Session:
 
     def watch(self, optimizer: torch.optim.Optimizer) -> None:
         """Makes sure that the layout holds every parameter of the optimizer."""
+        known = self.watched.get(id(optimizer))
+        if known and known[0] == sum(len(group["params"]) for group in optimizer.param_groups):
+            return
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         missing = [p for p in parameters if not self.layout.owns(p)]
+        self._add_parameters(parameters, missing)
+        self.watched[id(optimizer)] = (len(parameters), self.layout.indices_of(parameters))
+
+    def _add_parameters(self, parameters: Sequence[torch.Tensor], missing: Sequence[torch.Tensor]) -> None:
         if not missing:
             return
         for model in find_models(missing):
@@ -317,7 +325,7 @@ class Session:
         return micro
 
     def _take(self, optimizer: torch.optim.Optimizer) -> None:
-        pieces = self.layout.indices_of(p for group in optimizer.param_groups for p in group["params"])
+        _, pieces = self.watched[id(optimizer)]
         if self.pending.clip_called:
             self.cycle.clipped.add(self.measures.gradient(self.layout, pieces))
         missing = [i for i in pieces if i not in self.pending.reduced.squares]
