@@ -25,6 +25,8 @@ constexpr std::int64_t kBaselineSteps = 300;
 constexpr std::int64_t kSlowSteps = 400;
 constexpr std::int64_t kEndless = 1'000'000'000;
 constexpr double kSlowShare = 0.5; // of the timeout: a pause that a healthy run may take
+constexpr double kStragglerShare = 0.05;
+constexpr std::int64_t kStragglerEvery = 100;
 
 RunConfig common(const DrillSetup& setup)
 {
@@ -46,6 +48,21 @@ FaultSpec fault(const Drill& drill, const char* id, std::map<std::string, std::s
     more["rank"] = std::to_string(drill.rank);
     more["step"] = std::to_string(drill.step);
     return {id, std::move(more)};
+}
+
+std::string milliseconds(double seconds)
+{
+    return std::to_string(std::int64_t(std::lround(seconds * 1000)));
+}
+
+// Smaller pauses of another rank all along, as a busy machine makes them.
+FaultSpec stragglers(const Drill& drill, const DrillSetup& setup)
+{
+    return {"drill-slow",
+            {{"rank", std::to_string((drill.rank + 1) % setup.base.world)},
+             {"step", std::to_string(kStragglerEvery / 2)},
+             {"every", std::to_string(kStragglerEvery)},
+             {"ms", milliseconds(setup.timeout * kStragglerShare)}}};
 }
 
 } // namespace
@@ -109,10 +126,10 @@ Drill planDrill(DrillKind kind, const DrillSetup& setup, int rank, std::int64_t 
         drill.config.faults = {fault(drill, "drill-hang", {{"place", "2"}})};
         break;
     case DrillKind::Slow:
-        drill.config.steps = std::max(kSlowSteps, drill.step + every);
-        drill.config.faults = {
-            fault(drill, "drill-slow",
-                  {{"ms", std::to_string(std::int64_t(std::lround(setup.timeout * kSlowShare * 1000)))}})};
+        drill.config.steps =
+            std::max(setup.base.steps > 0 ? setup.base.steps : kSlowSteps, drill.step + every);
+        drill.config.faults = {fault(drill, "drill-slow", {{"ms", milliseconds(setup.timeout * kSlowShare)}}),
+                               stragglers(drill, setup)};
         break;
     case DrillKind::DiskFull:
         drill.rank = 0; // the rank that saves

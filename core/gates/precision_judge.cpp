@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace lockstep {
 
@@ -24,6 +25,20 @@ std::string titleOf(Quantity quantity)
 {
     const QuantityInfo* info = quantityInfo(quantity);
     return info ? std::string(info->title) : std::string("an unknown quantity");
+}
+
+// What a resumed run has to repeat: all that is compared but the collectives, which are counted anew (the Reducer joins its
+// buckets in the second step of every process).
+std::vector<Quantity> ofTraining()
+{
+    std::vector<Quantity> quantities;
+    for (const QuantityInfo& info : allQuantities()) {
+        const bool collective = info.id == Quantity::CollectiveCount ||
+                                info.id == Quantity::CollectiveBytes || info.id == Quantity::CollectiveDtype;
+        if (info.link != CausalLink::None && !collective)
+            quantities.push_back(info.id);
+    }
+    return quantities;
 }
 
 class Judge
@@ -56,7 +71,7 @@ private:
     Status scaler();
     Status clipping();
     Status exact(Role a, Role b, std::int64_t from, std::int64_t to, const char* id,
-                 const std::string& sentence);
+                 const std::string& sentence, std::vector<Quantity> only = {});
     Status counters();
     void saved();
     void python();
@@ -261,7 +276,7 @@ Status Judge::clipping()
 }
 
 Status Judge::exact(Role roleA, Role roleB, std::int64_t from, std::int64_t to, const char* id,
-                    const std::string& sentence)
+                    const std::string& sentence, std::vector<Quantity> only)
 {
     const PrecisionRecord* a = record(roleA);
     const PrecisionRecord* b = record(roleB);
@@ -273,6 +288,7 @@ Status Judge::exact(Role roleA, Role roleB, std::int64_t from, std::int64_t to, 
     options.tolerance.mode = CompareMode::Exact;
     options.from = from;
     options.to = to;
+    options.only = std::move(only);
     const Result<Comparison> compared = compareRuns(*a->reader, a->config, *b->reader, b->config, options);
     if (!compared)
         return compared.error();
@@ -390,9 +406,11 @@ Result<GateInfo> Judge::judge()
         exact(Role::Ddp, Role::Resumed, half, half + 1, "precision.rollback",
               fmt::format("Training went on to step {}; loading the file of step {} brings back every bit of "
                           "weights, buffers, optimizer and random numbers.",
-                          2 * half, half)),
+                          2 * half, half),
+              {Quantity::ParamFingerprint, Quantity::BufferFingerprint, Quantity::OptimizerFingerprint,
+               Quantity::RngCpu}),
         exact(Role::Ddp, Role::Resumed, half + 1, INT64_MAX, "precision.resume",
-              "The interrupted and resumed run equals the uninterrupted one."),
+              "The interrupted and resumed run equals the uninterrupted one.", ofTraining()),
         counters(),
         envelope(Role::Ddp, Role::DdpToSingle, half + 1, "precision.ddp_to_single",
                  "One process goes on from the checkpoint of the ranks with the same global batch."),

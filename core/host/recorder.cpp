@@ -30,9 +30,10 @@ void Recorder::wake()
         timer_.start();
 }
 
-void Recorder::beginSegment(int world, std::string reason)
+void Recorder::beginSegment(int world, std::string reason, std::int64_t resumedStep)
 {
     world_ = world;
+    resumedStep_ = resumedStep;
     reason_ = std::move(reason);
     ranks_.assign(std::size_t(world), {});
     segmentBegun_ = false;
@@ -48,6 +49,8 @@ Status Recorder::begin(std::int64_t step)
 
 Status Recorder::append(const StepRecord& record)
 {
+    if (isKnown(record.step))
+        return {};
     if (Status begun = begin(record.step); !begun)
         return begun;
     if (Status status = writer_.append(record); !status)
@@ -63,6 +66,8 @@ Status Recorder::append(const StepRecord& record)
 
 Status Recorder::append(const SamplesRecord& record)
 {
+    if (isKnown(record.step))
+        return {};
     if (Status begun = begin(record.step); !begun)
         return begun;
     wake();
@@ -71,6 +76,8 @@ Status Recorder::append(const SamplesRecord& record)
 
 Status Recorder::append(const TensorRecord& record)
 {
+    if (isKnown(record.step))
+        return {};
     if (Status begun = begin(record.step); !begun)
         return begun;
     wake();

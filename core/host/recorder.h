@@ -24,8 +24,9 @@ public:
     Status append(const TensorRecord& record);
     Status append(const EventRecord& record);
     Status setProperty(const std::string& key, const std::string& value); // see RunWriter
-    // What comes from now on belongs to a new segment, which begins at the first step that arrives.
-    void beginSegment(int world, std::string reason);
+    // What comes from now on belongs to a new segment, which begins with the step after `resumedStep`. The state that was
+    // loaded is not recorded again: the values of that step stay those of the segment that trained it.
+    void beginSegment(int world, std::string reason, std::int64_t resumedStep);
     void heartbeat(const wire::Heartbeat& beat); // the latest of each rank is written with the next commit
 
     // The last words: commits, folds, makes the file immutable. Tries once more after an earlier failure.
@@ -47,6 +48,7 @@ private:
         bool beatIsNew = false;
     };
     void wake();
+    bool isKnown(std::int64_t step) const { return step <= resumedStep_; }
     Status begin(std::int64_t step);
     void commit();
     Status writeHeartbeats();
@@ -57,6 +59,7 @@ private:
     std::vector<RankTail> ranks_;
     QTimer timer_;
     bool segmentBegun_ = false;
+    std::int64_t resumedStep_ = -1; // -1: the first segment
     bool paused_ = false;
     double lastLoss_;
     std::int64_t committedStep_ = -1;

@@ -223,7 +223,8 @@ int lostRanks(std::span<const RankEnd> ranks)
 {
     int own = 0, silent = 0;
     for (const RankEnd& end : ranks) {
-        if (endedWell(end) || lostItsHost(end))
+        const bool stopped = end.goodbye && end.goodbye->kind == "stopped";
+        if (endedWell(end) || lostItsHost(end) || stopped)
             continue;
         own += standing(end) == Standing::OwnCause;
         silent += standing(end) == Standing::Silent;

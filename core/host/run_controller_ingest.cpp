@@ -12,6 +12,7 @@ namespace lockstep {
 namespace {
 
 constexpr int kSilentGraceMs = 500; // for the others to report, once one has waited in vain for a peer
+constexpr int kLastSilentMs = 100;  // once all others have, for the one they waited for
 
 } // namespace
 
@@ -121,7 +122,9 @@ void RunController::onGoodbye(const wire::Goodbye& goodbye)
         // and who has not done so by then is the one they waited for.
         if (isTimeoutOfPeer(goodbye.sentence) && phase_ == Phase::Failing) {
             graceTimer_.stop();
-            killWithin(kSilentGraceMs);
+            const auto silent = std::count_if(ranks_.begin(), ranks_.end(),
+                                              [](const auto& rank) { return !rank->end && !rank->goodbye; });
+            killWithin(silent > 1 ? kSilentGraceMs : kLastSilentMs);
         }
     }
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 namespace lockstep {
 
@@ -20,6 +21,13 @@ int evenShare(int world, int left)
         if (world % ranks == 0)
             return ranks;
     return 1;
+}
+
+// "step_00000200.pt" -> 200.
+std::int64_t stepOf(const std::string& checkpoint)
+{
+    const std::size_t name = checkpoint.rfind("step_");
+    return name == std::string::npos ? -1 : std::atoll(checkpoint.c_str() + name + 5);
 }
 
 } // namespace
@@ -105,7 +113,7 @@ Status RunController::beginSegment(int world, const std::string& reason, const s
     // Errors of the last segment are not those of this one.
     for (int rank = 0; rank < options_.config.world; ++rank)
         std::remove(rankErrorFile(info_.folder, rank).c_str());
-    recorder_->beginSegment(world_, reason);
+    recorder_->beginSegment(world_, reason, stepOf(checkpoint));
     launch();
     event("segment", fmt::format("{{\"world\":{},\"reason\":\"{}\"}}", world_, reason));
     return {};
