@@ -54,7 +54,8 @@ class _Bytes:
 
 
 def read(path: str) -> Recorded:
-    data = open(path, "rb").read()
+    with open(path, "rb") as file:
+        data = file.read()
     assert data[:12] == MAGIC, "not a Lockstep stream"
     out, at = Recorded(), 12
     while at < len(data):
