@@ -1,0 +1,142 @@
+// probe: a user's own script as a run of the project.
+#include "app/cli/cli_context.h"
+#include "app/cli/run_document.h"
+#include "core/host/command_run.h"
+#include "core/host/stop_signals.h"
+
+#include <QCoreApplication>
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <memory>
+
+namespace lockstep {
+
+namespace {
+
+struct ProbeCommand {
+    std::string folder;
+    std::vector<std::string> words;
+    std::string name;
+    ProbeOptions probe;
+    int world = 0; // 0: as the command says
+    bool single = false;
+    bool ddp = false;
+    int stopGraceSeconds = 30;
+};
+
+Result<CommandRunOptions> runOptions(const ProbeCommand& command)
+{
+    CommandRunOptions options;
+    options.projectFolder = command.folder;
+    for (const std::string& word : command.words)
+        options.command << QString::fromStdString(word);
+    const int ranks = command.single      ? 1
+                      : command.world > 0 ? command.world
+                                          : ranksOfCommand(options.command);
+    if (ranks < 1 || ranks > 1024)
+        return Error{ErrorKind::Usage, "The command does not say how many ranks it starts",
+                     "--nproc-per-node or --nnodes is no number", "Say it with --world N, 1 to 1024"};
+    options.config.name = command.name.empty() ? scriptName(options.command) : command.name;
+    options.config.workload = scriptName(options.command);
+    options.config.mode = command.ddp || ranks > 1 ? "ddp" : "single";
+    options.config.world = ranks;
+    options.config.order = "python";
+    options.config.threads = command.probe.threads;
+    options.config.record = command.probe.record;
+    options.probe = command.probe;
+    options.stopGraceMs = command.stopGraceSeconds * 1000;
+    return options;
+}
+
+int exitCodeOf(const CommandRun& run, int stopSignal)
+{
+    if (run.info().state == RunState::Finished)
+        return 0;
+    if (run.info().state == RunState::Stopped)
+        return 128 + (stopSignal > 0 ? stopSignal : SIGTERM);
+    return run.failureKind() == ErrorKind::RunFailed ? 4 : 3;
+}
+
+void printText(const RunInfo& run)
+{
+    using namespace std::chrono;
+    const std::int64_t now = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+    fmt::print("{}  {}  {}  {}\n", run.id, runStateName(run.state),
+               run.lastStep < 0 ? std::string("no step recorded")
+                                : fmt::format("step {}, loss {:.6g}", run.lastStep, run.lastLoss),
+               durationText(run, now));
+    if (!run.firstFailure.sentence.empty())
+        warn(run.firstFailure.sentence);
+}
+
+int probe(CliContext& context, const ProbeCommand& command)
+{
+    QCoreApplication app(context.argc, context.argv);
+    Result<CommandRunOptions> options = runOptions(command);
+    if (!options)
+        return fail(options.error());
+    StopSignals signals; // before the command starts: a stop request from now on is never lost
+    CommandRun run(std::move(options).value());
+    int stopSignal = 0;
+    QObject::connect(&signals, &StopSignals::received, &run, [&](int signal) {
+        stopSignal = signal;
+        run.requestStop(fmt::format("SIG{}", sigabbrev_np(signal)));
+    });
+    QObject::connect(&run, &CommandRun::notice, &run, [](const QString& text) { warn(text.toStdString()); });
+    QObject::connect(&run, &CommandRun::finished, &app, &QCoreApplication::quit, Qt::QueuedConnection);
+    if (Status started = run.start(); !started)
+        return fail(started.error());
+    if (!context.json)
+        fmt::print("{}  started; its output goes to {}/rank0.log\n", run.info().id, run.info().folder);
+    std::fflush(stdout);
+    app.exec();
+    if (context.json)
+        printRunDocument(run.info());
+    else
+        printText(run.info());
+    return exitCodeOf(run, stopSignal);
+}
+
+} // namespace
+
+void addProbeCommand(CLI::App& app, CliContext& context)
+{
+    auto options = std::make_shared<ProbeCommand>();
+    CLI::App* command = context.command(app, "probe", "Run your own Python script and record it",
+                                        [&context, options] { return probe(context, *options); });
+    command->add_option("folder", options->folder, "project folder")->required()->option_text("DIR");
+    command
+        ->add_option("command", options->words, "after --: python train.py ..., or torchrun ... train.py ...")
+        ->required()
+        ->option_text("-- COMMAND...");
+    command->add_option("--name", options->name, "name of the run (default: the script's)")
+        ->option_text("NAME");
+    CLI::Option* single =
+        command->add_flag("--single", options->single, "one process (default without torchrun)");
+    command->add_flag("--ddp", options->ddp, "several ranks, also where the command starts only one")
+        ->excludes(single);
+    command->add_option("--world", options->world, "ranks the command starts (default: what it says itself)")
+        ->check(CLI::Range(1, 1024))
+        ->option_text("N");
+    command
+        ->add_option("--threads", options->probe.threads,
+                     "OMP_NUM_THREADS of the script (default 1; part of the bits)")
+        ->check(CLI::Range(1, 1024))
+        ->option_text("N");
+    command->add_option("--record", options->probe.record, "what is recorded (default step)")
+        ->check(CLI::IsMember({"off", "step", "tensor"}))
+        ->option_text("off|step|tensor");
+    command
+        ->add_option("--metric", options->probe.metric,
+                     "pattern of the loss in what the script prints, the number in parentheses")
+        ->option_text("REGEX");
+    command
+        ->add_option("--stop-grace", options->stopGraceSeconds,
+                     "seconds the script has to end after a stop request (default 30)")
+        ->option_text("S");
+}
+
+} // namespace lockstep
