@@ -29,6 +29,7 @@ void warn(const std::string& text);
 
 void addInitCommand(CLI::App& app, CliContext& context);
 void addRunCommand(CLI::App& app, CliContext& context);
+void addProbeCommand(CLI::App& app, CliContext& context);
 void addRunsCommand(CLI::App& app, CliContext& context);
 void addStopCommand(CLI::App& app, CliContext& context);
 void addExportCommand(CLI::App& app, CliContext& context);

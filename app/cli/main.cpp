@@ -42,6 +42,7 @@ int main(int argc, char** argv)
 
     addInitCommand(app, context);
     addRunCommand(app, context);
+    addProbeCommand(app, context);
     addRunsCommand(app, context);
     addStopCommand(app, context);
     addExportCommand(app, context);
