@@ -187,7 +187,7 @@ RankEnd CommandRun::endOf(int number, const ProcessEnd& command) const
     end.lastLogLine = lastLogLine(rankLogFile(info_.folder, 0));
     const int code = command.signalled ? 128 + command.code : command.code;
     if (!command.started) {
-        end.how = EndKind::NotStarted;
+        end.code = 127; // as a shell reports it
         end.reason = Error{ErrorKind::Environment, "The command cannot be started",
                            command.problem.toStdString(), "Check the name of the program"}
                          .sentence();

@@ -36,8 +36,9 @@ def main(arguments: "list[str]") -> None:
         code, kind, error = 1, "error", end
         text, secondary = failure.sentence(end, session.rank, session.step), failure.is_echo(end)
         failure.write_error_file(text, end)
-    session.end()
-    session.stream.send(wire.goodbye(session.rank, session.step, code, secondary, time.monotonic_ns(), kind, text))
+    session.end(well=kind == "finished")
+    at = session.step + 1 if kind == "error" and session.step >= 0 else session.step  # the step in which it failed
+    session.stream.send(wire.goodbye(session.rank, at, code, secondary, time.monotonic_ns(), kind, text))
     session.stream.finish()
     if error is not None:
         if secondary:

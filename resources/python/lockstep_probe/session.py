@@ -279,10 +279,12 @@ class Session:
         self.stream.stage = wire.STAGE_DATA
 
     @watching
-    def end(self) -> None:
+    def end(self, well: bool) -> None:
         """The script is over: a step whose other optimizers never came is complete now."""
         if self.stepped:
             self.close()
+        if not well:
+            return
         if self.step < 0:
             if not self.optimizers:
                 self.note("The script made no optimizer, so no training step was seen. Check that this script trains by "
