@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # The demo: a project with six short runs, one of them broken on purpose. Called by `./dev demo` after the build.
+#   --article    instead: a training script and its move to four processes with four mistakes, recorded by the probe, and
+#                both again with the mistakes mended
 #   --dir DIR    where the project goes (default build/demo; an old demo there is replaced)
 #   --headless   no window even where there is a display
 set -euo pipefail
@@ -7,11 +9,13 @@ cd "$(dirname "$0")/.."
 cli=build/bin/lockstep-cli
 dir=build/demo
 headless=no
+article=no
 [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || headless=yes
 while [ $# -gt 0 ]; do
   case "$1" in
     --dir) dir=$2; shift 2 ;;
     --headless) headless=yes; shift ;;
+    --article) article=yes; shift ;;
     *) printf 'demo: unknown option %s\n' "$1" >&2; exit 2 ;;
   esac
 done
@@ -25,24 +29,29 @@ if [ "$headless" = no ]; then
   build/bin/lockstep "$dir" &
 fi
 
-run() { "$cli" run "$dir" "$@"; }
-toy=(--workload toy-mlp --epochs 10)
-digits=(--workload digits-cnn --epochs 4 --optimizer sgd --lr 0.05)
-run "${toy[@]}" --mode single --align-world 2 --name toy-single
-run "${toy[@]}" --mode ddp --world 2 --name toy-ddp
-run "${digits[@]}" --mode single --align-world 2 --name digits-single
-run "${digits[@]}" --mode ddp --world 2 --name digits-ddp
-# One process that replays both ranks of digits-ddp and must equal it in every bit.
-run "${digits[@]}" --mode twin --world 2 --name digits-twin
-# From step 41 on the loss is multiplied by the world size: a mistake many real scripts have made.
-run "${digits[@]}" --mode ddp --world 2 --fault B2,step=41 --name digits-ddp-faulty
+if [ "$article" = yes ]; then
+  . packaging/demo_article.sh
+else
+  run() { "$cli" run "$dir" "$@"; }
+  toy=(--workload toy-mlp --epochs 10)
+  digits=(--workload digits-cnn --epochs 4 --optimizer sgd --lr 0.05)
+  run "${toy[@]}" --mode single --align-world 2 --name toy-single
+  run "${toy[@]}" --mode ddp --world 2 --name toy-ddp
+  run "${digits[@]}" --mode single --align-world 2 --name digits-single
+  run "${digits[@]}" --mode ddp --world 2 --name digits-ddp
+  # One process that replays both ranks of digits-ddp and must equal it in every bit.
+  run "${digits[@]}" --mode twin --world 2 --name digits-twin
+  # From step 41 on the loss is multiplied by the world size: a mistake many real scripts have made.
+  run "${digits[@]}" --mode ddp --world 2 --fault B2,step=41 --name digits-ddp-faulty
+  pairs=("toy-single toy-ddp" "digits-twin digits-ddp" "digits-ddp digits-ddp-faulty")
+fi
 
 printf '\nVerdicts\n'
 status=0
-for pair in "toy-single toy-ddp" "digits-twin digits-ddp" "digits-ddp digits-ddp-faulty"; do
+for pair in "${pairs[@]}"; do
   set -- $pair
   printf '\n%s against %s\n' "$2" "$1"
-  "$cli" compare "$dir" "$1" "$2" || status=$?
+  "$cli" compare "$dir" "$1" "$2" ${3:+--mode "$3"} || status=$?
   [ "$status" -le 1 ] || exit "$status"
 done
 
