@@ -311,6 +311,12 @@ void CommandRun::onHello(const wire::Hello& hello)
     ranks_[std::size_t(hello.rank)].heard = true;
     if (hello.rank != 0)
         return;
+    if (hello.world != options_.config.world) {
+        onBroken(0, Error{ErrorKind::Usage, fmt::format("the script trains with {} ranks", hello.world),
+                          fmt::format("the command looked as if it started {}", options_.config.world),
+                          fmt::format("Start it again with --world {}", hello.world)});
+        termTimer_.start(0);
+    }
     info_.environmentJson = hello.environmentJson;
     keep(-1, recorder_->setProperty("environment", hello.environmentJson));
     keep(-1, project_->updateRun(info_));

@@ -110,7 +110,7 @@ if __name__ == "__main__":
     from lockstep_probe.options import parse
 
     with tempfile.TemporaryDirectory() as folder:
-        session = attach.attach(parse(["--stream", f"{folder}/stream", __file__]), None)
+        session = attach.attach(parse(["--stream", f"{folder}/stream", __file__]))
         figures = {}
         figures["digits_cnn"], figures["digits_cnn_ms"] = ratio(digits_cnn, 40, 6)
         figures["transformer"], figures["transformer_ms"] = ratio(transformer, 4, 4)

@@ -6,8 +6,6 @@ import os
 import signal
 import threading
 
-from typing import Optional
-
 from . import environment, hooks, read_script, wire
 from .options import Options
 from .session import Session
@@ -16,23 +14,26 @@ from .stream import Sink, Stream, say
 _GRACE_SECONDS = 3.0  # for a rank that hangs in a collective when its host is gone
 
 
-def attach(options: Options, connect: Optional[str]) -> Session:
-    rank, world = environment.rank_and_world()
-    sink = Sink.connect(connect) if connect else Sink.open((options.stream or "").replace("%r", str(rank)))
-    stream = Stream(sink, rank, _host_gone)
-    stream.send(wire.hello(rank, world, os.getpid(), os.environ.get("LOCKSTEP_TOKEN", ""), os.uname().nodename,
-                           environment.environment_json(), "{}"))
-    stream.start()
-    session = Session(stream, rank, world, options.record == "tensor")
+def attach(options: Options) -> Session:
+    """The hooks are in place; the host hears of this process with the first thing that makes it a rank."""
+    session = Session(Stream(_host_gone), options.record == "tensor", lambda session: _announce(session, options))
     if options.metric:
         from .printed import watch_output
 
         watch_output(session, options.metric)
-    hooks.install(session)
-    if rank == 0 and not options.is_module:
+    hooks.install(session, options)
+    if session.rank == 0 and not options.is_module:
         for text in read_script.warnings_of(options.script):
             session.note(text)
     return session
+
+
+def _announce(session: Session, options: Options) -> None:
+    connect = os.environ.get("LOCKSTEP_CONNECT")
+    sink = Sink.connect(connect) if connect else Sink.open((options.stream or "").replace("%r", str(session.rank)))
+    session.stream.open(sink, session.rank, wire.hello(
+        session.rank, session.world, os.getpid(), os.environ.get("LOCKSTEP_TOKEN", ""), os.uname().nodename,
+        environment.environment_json(), "{}"))
 
 
 def _host_gone(problem: str) -> None:

@@ -18,6 +18,7 @@ from typing import Any, Callable, Iterable, Optional, Sequence
 import torch
 
 from . import wire
+from .environment import rank_and_world
 from .facts import Facts, Micro
 from .find_models import find_models
 from .hooks.clipping import watch_sharded
@@ -53,11 +54,12 @@ def watching(method: Callable[..., None]) -> Callable[..., None]:
 
 
 class Session:
-    def __init__(self, stream: Stream, rank: int, world: int, per_tensor: bool) -> None:
+    def __init__(self, stream: Stream, per_tensor: bool, open_stream: "Callable[[Session], None]") -> None:
         self.stream = stream
         self.active = True
-        self.rank = rank
-        self.world = world
+        self.rank, self.world = rank_and_world()
+        self.is_launcher = False  # starts the processes that train, and does not train itself
+        self._open_stream = open_stream
         self.step = -1  # last recorded; 0 is the state before training
         self.measures = Measures(per_tensor)
         self.layout = Layout()
@@ -86,7 +88,19 @@ class Session:
         self.backward_begin = self.optimizer_begin = self.ready_at
         self.printed_step = -1
 
+    def announce(self) -> None:
+        """Tells the host of this rank, once it is one."""
+        if self.is_launcher or self.stream.is_open:
+            return
+        self.rank, self.world = rank_and_world()
+        self._open_stream(self)
+
     # What the hooks report
+
+    @watching
+    def optimizer_made(self, optimizer: torch.optim.Optimizer) -> None:
+        self.optimizers.add(optimizer)
+        self.announce()
 
     @watching
     def fetched(self, data: Any, ids: Optional[list[int]], epoch: int, seconds: float) -> None:
@@ -283,7 +297,7 @@ class Session:
         """The script is over: a step whose other optimizers never came is complete now."""
         if self.stepped:
             self.close()
-        if not well:
+        if not well or self.is_launcher:
             return
         if self.step < 0:
             if not self.optimizers:

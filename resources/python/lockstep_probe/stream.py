@@ -62,12 +62,14 @@ class Sink:
 
 
 class Stream:
-    def __init__(self, sink: Sink, rank: int, host_gone: Callable[[str], None]) -> None:
-        self._sink = sink
-        self._rank = rank
+    """Keeps what is sent until open(): who this process is may be known only later."""
+
+    def __init__(self, host_gone: Callable[[str], None]) -> None:
+        self._sink = Sink()
+        self._rank = 0
         self._host_gone = host_gone
         self._lock = threading.Lock()
-        self._buffer = bytearray(wire.HEADER)
+        self._buffer = bytearray()
         self._wake = threading.Event()
         self._stop = False
         self._dead = False
@@ -77,7 +79,15 @@ class Stream:
         self._owner = os.getpid()
         os.register_at_fork(after_in_child=self._abandon)
 
-    def start(self) -> None:
+    @property
+    def is_open(self) -> bool:
+        return self._thread.ident is not None
+
+    def open(self, sink: Sink, rank: int, hello: bytes) -> None:
+        self._sink = sink
+        self._rank = rank
+        with self._lock:
+            self._buffer[:0] = wire.HEADER + hello
         self._thread.start()
 
     def send(self, data: bytes) -> None:

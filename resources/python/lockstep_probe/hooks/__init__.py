@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..options import Options
     from ..session import Session
 
 
-def install(session: "Session") -> None:
-    from . import backward, checkpoints, clipping, collectives, forward, loader, optimizers, parallel, scaler
+def install(session: "Session", options: "Options") -> None:
+    from . import backward, checkpoints, clipping, collectives, forward, loader, optimizers, parallel, processes, scaler
 
+    processes.install(session, options)
     for module in (optimizers, backward, loader, forward, parallel, collectives, clipping, scaler, checkpoints):
         module.install(session)

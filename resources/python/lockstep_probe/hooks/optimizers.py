@@ -26,7 +26,7 @@ def install(session: "Session") -> None:
     def made(original: Any) -> Any:
         def init(self: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> None:
             original(self, *args, **kwargs)
-            session.optimizers.add(self)
+            session.optimizer_made(self)
 
         return init
 
