@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-import torch  # noqa: F401: loaded here once for all forks
+# Loaded here once for all forks; the second is what the first optimizer step would load.
+import torch  # noqa: F401
+import torch._dynamo  # noqa: F401
 
 import stream_file
 

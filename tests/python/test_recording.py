@@ -52,7 +52,7 @@ class Recording(unittest.TestCase):
         for method in ("fork", "spawn"):
             script = f"""
     if __name__ == "__main__":
-        epoch(shuffle=True, num_workers=2, multiprocessing_context="{method}")
+        epoch(shuffle=True, num_workers=1, multiprocessing_context="{method}")
     """
             done = train(script)
             self.assertEqual(done.code, 0, done.output)

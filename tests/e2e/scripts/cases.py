@@ -37,7 +37,7 @@ CASES = [
     Case("plain", "B2", "loss", 1, cause="B2", quick=True),
     Case("plain", "B3", "loss", 1, cause="B3"),
     Case("plain", "C1", "grad_norm", 3, ranks_part=3, cause="C1"),
-    Case("plain", "C7", "param_fingerprint", 0, ranks_part=0, cause="C7"),
+    Case("plain", "C7", "loss", 1, ranks_part=0, cause="C7"),
     Case("plain", "D1", "lr", 1, cause="D1"),
     Case("plain", "D7", "update_norm", 1, cause="D7"),
     Case("trainer_class"),

@@ -35,7 +35,7 @@ class Project:
         self.call("init", folder)
 
     def call(self, *arguments: str) -> tuple[int, Any]:
-        done = subprocess.run([self.cli, *arguments, "--json"], capture_output=True, text=True)
+        done = subprocess.run([self.cli, "--json", *arguments], capture_output=True, text=True)
         try:
             return done.returncode, json.loads(done.stdout)
         except json.JSONDecodeError:
@@ -64,13 +64,13 @@ class Project:
         return next((step for step in sorted(ranks[0]) if len({rank.get(step) for rank in ranks}) > 1), None)
 
     def cause(self, a: str, b: str) -> str:
-        """What the diagnosis names first; "?" where this build has none."""
+        """The two causes the diagnosis names first; "?" where this build has none."""
         done = subprocess.run([self.cli, "diagnose", self.folder, a, b, "--json"], capture_output=True, text=True)
         try:
             findings = json.loads(done.stdout)["findings"]
         except (json.JSONDecodeError, KeyError):
             return "?"
-        return findings[0]["cause"] if findings else ""
+        return " ".join(finding["cause"] for finding in findings[:2])
 
 
 def judge(project: Project, case: Case) -> tuple[bool, str]:
@@ -86,10 +86,10 @@ def judge(project: Project, case: Case) -> tuple[bool, str]:
             problems.append(f"{verdict}, {found}, although nothing is wrong")
     elif not origin:
         problems.append(f"{verdict}: the fault was not seen")
-    elif origin["step"] != case.step or (case.quantity != "param_fingerprint" and origin["quantity"] != case.quantity):
+    elif origin["step"] != case.step or origin["quantity"] != case.quantity:
         problems.append(f"{found} instead of {case.quantity} at step {case.step}")
     cause = project.cause(single, several)
-    line = f"{case.name:22} first difference: {found:28} cause: {cause or '-':5} expected {case.cause or '-'}"
+    line = f"{case.name:22} first difference: {found:28} cause: {cause or '-':8} expected {case.cause or '-'}"
     return not problems, line + ("   NOT AS EXPECTED: " + "; ".join(problems) if problems else "")
 
 
