@@ -38,6 +38,8 @@ void addDrillCommand(CLI::App& app, CliContext& context);
 void addSwitchCommand(CLI::App& app, CliContext& context);
 void addReportCommand(CLI::App& app, CliContext& context);
 void addCompareCommand(CLI::App& app, CliContext& context);
+void addDiagnoseCommand(CLI::App& app, CliContext& context);
+void addLintCommand(CLI::App& app, CliContext& context);
 void addCkptCommand(CLI::App& app, CliContext& context);
 
 } // namespace lockstep

@@ -1,6 +1,7 @@
 // compare: where two runs part, quantity by quantity in causal order.
 #include "app/cli/cli_context.h"
 #include "app/cli/json_output.h"
+#include "app/cli/opened_run.h"
 #include "app/cli/table.h"
 #include "app/cli/value_text.h"
 #include "core/align/compare.h"
@@ -24,27 +25,6 @@ struct CompareCommand {
     std::vector<std::string> series;
     std::vector<std::string> repeats; // runs to measure the envelope from
 };
-
-// A run opened for reading, with the configuration it ran.
-struct OpenedRun {
-    RunInfo info;
-    RunConfig config;
-    RunReader reader;
-};
-
-Result<OpenedRun> openRun(ProjectStore& project, const std::string& name)
-{
-    Result<RunInfo> info = project.run(name);
-    if (!info)
-        return info.error();
-    Result<RunConfig> config = runConfigFromJson(info->configJson);
-    if (!config)
-        return config.error();
-    Result<RunReader> reader = RunReader::open(info->folder);
-    if (!reader)
-        return reader.error();
-    return OpenedRun{std::move(info).value(), std::move(config).value(), std::move(reader).value()};
-}
 
 // From the named repeats, else what the project has kept; none is not an error here.
 Result<std::optional<Envelope>> findEnvelope(ProjectStore& project, const std::vector<std::string>& repeats)

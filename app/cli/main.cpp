@@ -51,6 +51,8 @@ int main(int argc, char** argv)
     addSwitchCommand(app, context);
     addReportCommand(app, context);
     addCompareCommand(app, context);
+    addDiagnoseCommand(app, context);
+    addLintCommand(app, context);
     addCkptCommand(app, context);
 
     try {

@@ -1,0 +1,257 @@
+#include "core/align/diagnose/case.h"
+
+#include "core/align/plan.h"
+#include "core/align/scan.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep::align {
+
+namespace {
+
+// Half an ulp of the format, times what sums of thousands of terms in another order make of it.
+constexpr double kRounding = 64;
+// A correct run's distance to another grows smoothly; a fault is a jump.
+constexpr double kJump = 64;
+
+bool isCollective(Quantity quantity)
+{
+    return quantity == Quantity::CollectiveCount || quantity == Quantity::CollectiveBytes ||
+           quantity == Quantity::CollectiveDtype;
+}
+
+// What a single process and ranks must have in common to the bit.
+bool exactAcrossWorlds(Quantity quantity)
+{
+    switch (quantity) {
+    case Quantity::Epoch:
+    case Quantity::SamplesSeen:
+    case Quantity::TokensSeen:
+    case Quantity::MicroSteps:
+    case Quantity::LearningRate:
+    case Quantity::OptimizerStep:
+    case Quantity::ScalerScale:
+    case Quantity::FoundInf:
+    case Quantity::StepSkipped:
+        return true;
+    default:
+        return false;
+    }
+}
+
+} // namespace
+
+Result<Case> Case::make(const RunTrace& reference, const RunTrace& suspect)
+{
+    Case made(reference, suspect);
+    // By set-up, not by records: a run that lost a rank is still held against the other rank by rank.
+    const RunTraits &a = reference.traits(), &b = suspect.traits();
+    made.rankByRank_ = a.single == b.single && a.world == b.world;
+    made.firstStep_ = std::max({std::int64_t(0), reference.view().firstStep, suspect.view().firstStep});
+    made.lastStep_ = std::min(reference.lastStep(), suspect.lastStep());
+    if (Status scanned = made.scanAll(); !scanned)
+        return scanned.error();
+    return made;
+}
+
+double Case::precision() const
+{
+    const std::string& amp = sus_->traits().amp;
+    const double eps = amp == "bf16" ? 0x1p-8 : amp == "fp16" ? 0x1p-11 : 0x1p-24;
+    return (amp == "off" ? kRounding : 8) * eps;
+}
+
+void Case::note(Quantity quantity, std::int64_t step)
+{
+    if (step < 0)
+        return;
+    const auto [it, added] = firsts_.try_emplace(quantity, step);
+    it->second = std::min(it->second, step);
+}
+
+Status Case::scanExact(Quantity quantity)
+{
+    const Judge judge{{CompareMode::Exact, 0}, nullptr, quantityInfo(quantity)->type, false};
+    for (const int rank : sus_->ranks()) {
+        for (const std::uint16_t index : sus_->view().indices(rank, quantity)) {
+            const SeriesKey own{rank, quantity, index}, other{refRank(rank), quantity, index};
+            if (!ref_->view().has(other))
+                continue;
+            const auto a = storedSeries(ref_->view(), other);
+            const auto b = storedSeries(sus_->view(), own);
+            const Result<Scan> scan = scanSteps(*a, *b, firstStep_, lastStep_, judge);
+            if (!scan)
+                return scan.error();
+            if (scan->first)
+                note(quantity, scan->first->stepA);
+        }
+    }
+    return {};
+}
+
+Status Case::scanJoined(Quantity quantity)
+{
+    const bool contents = quantity == Quantity::SampleContent;
+    const auto a = joinedSamples(ref_->view(), contents);
+    const auto b = joinedSamples(sus_->view(), contents);
+    const Judge judge{{CompareMode::Exact, 0}, nullptr, ValueType::U64, false};
+    const Result<Scan> scan = scanSteps(*a, *b, std::max<std::int64_t>(1, firstStep_), lastStep_, judge);
+    if (!scan)
+        return scan.error();
+    if (scan->first)
+        note(quantity, scan->first->stepA);
+    return {};
+}
+
+void Case::scanMeasured()
+{
+    struct Watch {
+        Quantity quantity;
+        double worst = 0;
+        bool found = false;
+    };
+    std::vector<Watch> watches = {
+        {Quantity::Loss},          {Quantity::GradProjLocal},   {Quantity::GradProj},
+        {Quantity::ClipNormTorch}, {Quantity::GradNormClipped}, {Quantity::UpdateNorm},
+        {Quantity::LossLogged}};
+    const auto distance = [this](Quantity quantity, std::int64_t step) -> std::optional<double> {
+        if (quantity == Quantity::GradProjLocal || quantity == Quantity::GradProj) {
+            const auto relation =
+                quantity == Quantity::GradProj ? reduced(sus_->ranks().front(), step) : localMean(step);
+            return relation ? std::optional(relation->distance) : std::nullopt;
+        }
+        const auto factor =
+            quantity == Quantity::Loss ? lossRatioMean(step) : ratio(sus_->ranks().front(), quantity, step);
+        return factor ? std::optional(std::abs(*factor - 1)) : std::nullopt;
+    };
+    for (std::int64_t step = std::max<std::int64_t>(1, firstStep_); step <= lastStep_; ++step) {
+        for (Watch& watch : watches) {
+            if (watch.found)
+                continue;
+            const std::optional<double> now = distance(watch.quantity, step);
+            if (!now)
+                continue;
+            if (!(*now <= std::max(precision(), kJump * watch.worst))) {
+                note(watch.quantity, step);
+                watch.found = true;
+            }
+            watch.worst = std::max(watch.worst, *now);
+        }
+    }
+}
+
+Status Case::scanAll()
+{
+    for (const QuantityInfo* info : causalOrder()) {
+        if (info->link == CausalLink::None || !ref_->has(info->id) || !sus_->has(info->id))
+            continue;
+        if (isCollective(info->id) && (ref_->traits().replayed || sus_->traits().replayed))
+            continue;
+        Status scanned;
+        if (rankByRank_ || exactAcrossWorlds(info->id))
+            scanned = scanExact(info->id);
+        else if (info->id == Quantity::SampleIds || info->id == Quantity::SampleContent)
+            scanned = scanJoined(info->id);
+        if (!scanned)
+            return scanned;
+    }
+    if (!rankByRank_)
+        scanMeasured();
+    for (const QuantityInfo* info : causalOrder()) {
+        const std::int64_t step = first(info->id);
+        // A skipped bucket is seen as fewer collectives and as unequal gradients: the gradients say more.
+        if (step < 0 || isCollective(info->id) || (start_ >= 0 && step >= start_))
+            continue;
+        start_ = step;
+    }
+    for (const QuantityInfo* info : causalOrder()) {
+        if (start_ < 0 && isCollective(info->id) && first(info->id) >= 0)
+            start_ = first(info->id);
+        if (start_ >= 0 && first(info->id) == start_ && !quantity_) {
+            quantity_ = info->id;
+            link_ = info->link;
+        }
+    }
+    return {};
+}
+
+std::int64_t Case::first(Quantity quantity) const
+{
+    const auto it = firsts_.find(quantity);
+    return it == firsts_.end() ? -1 : it->second;
+}
+
+int Case::refRank(int rank) const
+{
+    return rankByRank_ ? rank : ref_->ranks().front();
+}
+
+std::vector<int> Case::ranksOff(Quantity quantity, std::int64_t step) const
+{
+    if (!rankByRank_)
+        return first(quantity) == step ? sus_->ranks() : std::vector<int>();
+    std::vector<int> off;
+    for (const int rank : sus_->ranks()) {
+        for (const std::uint16_t index : sus_->view().indices(rank, quantity)) {
+            const auto a = ref_->bits(rank, quantity, step, index);
+            const auto b = sus_->bits(rank, quantity, step, index);
+            if (a == b || (!ref_->view().has({rank, quantity, index})))
+                continue;
+            off.push_back(rank);
+            break;
+        }
+    }
+    return off;
+}
+
+std::optional<Relation> Case::local(int rank, std::int64_t step) const
+{
+    return rankByRank_ ? relate(sus_->local(rank, step), ref_->local(rank, step)) : std::nullopt;
+}
+
+std::optional<Relation> Case::localMean(std::int64_t step) const
+{
+    return relate(sus_->localMean(step), ref_->localMean(step));
+}
+
+std::optional<Relation> Case::reduced(int rank, std::int64_t step) const
+{
+    return relate(sus_->reduced(rank, step), ref_->reduced(refRank(rank), step));
+}
+
+std::optional<Relation> Case::ownReduction(int rank, std::int64_t step) const
+{
+    return relate(sus_->reduced(rank, step), sus_->localMean(step));
+}
+
+std::optional<Relation> Case::ownLocal(int rank, std::int64_t step) const
+{
+    return relate(sus_->reduced(rank, step), sus_->local(rank, step));
+}
+
+std::optional<double> Case::ratio(int rank, Quantity quantity, std::int64_t step, std::uint16_t index) const
+{
+    const auto a = ref_->value(refRank(rank), quantity, step, index);
+    const auto b = sus_->value(rank, quantity, step, index);
+    if (!a || !b)
+        return {};
+    if (*a == *b)
+        return 1;
+    return *b / *a;
+}
+
+std::optional<double> Case::lossRatio(int rank, std::int64_t step) const
+{
+    return rankByRank_ ? ratio(rank, Quantity::Loss, step) : std::nullopt;
+}
+
+std::optional<double> Case::lossRatioMean(std::int64_t step) const
+{
+    const auto a = ref_->lossMean(step), b = sus_->lossMean(step);
+    if (!a || !b)
+        return {};
+    return *a == *b ? 1 : *b / *a;
+}
+
+} // namespace lockstep::align

@@ -1,0 +1,235 @@
+#include "core/align/diagnose.h"
+
+#include "core/align/diagnose/catalogue.h"
+#include "core/align/diagnose/rules.h"
+
+#include <algorithm>
+
+namespace lockstep {
+
+namespace {
+
+using namespace align;
+
+// The step a finding that no sharper rule explains stands at, by the link that broke first.
+struct Remainder {
+    CausalLink link;
+    const char* cause;
+};
+constexpr Remainder kRemainders[] = {
+    {CausalLink::Config, "A9"},     {CausalLink::SampleIds, "A10"}, {CausalLink::Content, "A7"},
+    {CausalLink::Rng, "E5"},        {CausalLink::Forward, "E1"},    {CausalLink::PreReduction, "B9"},
+    {CausalLink::Reduced, "C11"},   {CausalLink::Clipping, "D4"},   {CausalLink::Update, "D7"},
+    {CausalLink::Parameters, "D7"}, {CausalLink::Buffers, "C9"},    {CausalLink::Logged, "B10"},
+};
+
+// Nothing sharper fits: say where the runs part, and what usually breaks there.
+void remainder(const Case& c, Suspicions& out)
+{
+    if (!out.empty() || !c.anyDifference() || !c.quantity())
+        return;
+    const auto it = std::find_if(std::begin(kRemainders), std::end(kRemainders),
+                                 [&](const Remainder& r) { return r.link == c.link(); });
+    if (it == std::end(kRemainders))
+        return;
+    Suspicion s;
+    s.cause = it->cause;
+    s.fit = 1;
+    s.step = c.start();
+    const std::vector<int> off = c.ranksOff(*c.quantity(), c.start());
+    s.rank = off.size() == 1 && c.world() > 1 ? off.front() : -1;
+    s.fact = fmt::format("The runs part at step {} in \"{}\"; no signature of the catalogue fits exactly.",
+                         c.start(), quantityInfo(*c.quantity())->title);
+    s.evidence.push_back({std::string(quantityInfo(*c.quantity())->title),
+                          "the first link that differs",
+                          c.quantity(),
+                          c.start(),
+                          s.rank,
+                          {}});
+    out.push_back(std::move(s));
+}
+
+// One suspicion per cause, the best.
+void sortOut(Suspicions& suspicions)
+{
+    std::stable_sort(suspicions.begin(), suspicions.end(),
+                     [](const Suspicion& a, const Suspicion& b) { return a.fit > b.fit; });
+    std::vector<std::string> seen;
+    std::erase_if(suspicions, [&seen](const Suspicion& s) {
+        if (std::find(seen.begin(), seen.end(), s.cause) != seen.end())
+            return true;
+        seen.push_back(s.cause);
+        return false;
+    });
+}
+
+Finding findingOf(const Suspicion& s, Certainty certainty)
+{
+    const Cause* cause = causeById(s.cause);
+    Finding finding;
+    finding.causes = {s.cause};
+    finding.certainty = s.benign || cause->benign ? Certainty::Benign : certainty;
+    finding.step = s.step;
+    finding.rank = s.rank;
+    finding.parameter = s.parameter;
+    finding.sentence = fmt::format("{}. {}", cause->sentence, s.fact);
+    finding.fix = cause->fix;
+    finding.evidence = s.evidence;
+    finding.excluded = s.excluded;
+    finding.replays = {FaultSpec{s.cause, s.solved}};
+    return finding;
+}
+
+void describe(const Suspicions& suspicions, Diagnosis& diagnosis)
+{
+    for (std::size_t i = 0; i < suspicions.size(); ++i) {
+        const Suspicion& s = suspicions[i];
+        // Alone at the top with a signature: likely. Whatever shares the signature leaves it open.
+        const bool alone =
+            suspicions.size() == 1 || i > 0 || suspicions[1].fit < kSignature - 10 || suspicions[1].benign;
+        const bool likely = i == 0 && s.fit >= kPattern && alone;
+        diagnosis.findings.push_back(findingOf(s, likely ? Certainty::Likely : Certainty::Possible));
+    }
+    std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
+                     [](const Finding& a, const Finding& b) {
+                         return (a.certainty == Certainty::Benign) < (b.certainty == Certainty::Benign);
+                     });
+}
+
+Suspicions suspicionsOf(const Case& c)
+{
+    Suspicions suspicions;
+    for (const std::span<const Rule> family :
+         {dataRules(), lossRules(), synchronisationRules(), optimizerRules(), precisionRules(),
+          checkpointRules(), loggingRules()})
+        for (const Rule rule : family)
+            rule(c, suspicions);
+    // What happened before the runs part explains more than what follows from it.
+    remainder(c, suspicions);
+    sortOut(suspicions);
+    return suspicions;
+}
+
+std::string rankProblems(const RunTrace& run, const char* which)
+{
+    const int expected = run.traits().single ? 1 : run.traits().world;
+    std::string missing;
+    for (int rank = 0; rank < expected; ++rank)
+        if (std::find(run.ranks().begin(), run.ranks().end(), rank) == run.ranks().end())
+            missing += fmt::format("{}{}", missing.empty() ? "" : ", ", rank);
+    return missing.empty()
+               ? ""
+               : fmt::format("The {} run has no records of rank {} of {}.", which, missing, expected);
+}
+
+void noteDifferingSettings(const RunTraits& reference, const RunTraits& suspect, Diagnosis& diagnosis)
+{
+    std::string list;
+    for (std::size_t i = 0; i < reference.settings.size() && i < suspect.settings.size(); ++i) {
+        const auto& [key, a] = reference.settings[i];
+        const auto& b = suspect.settings[i].second;
+        static const std::string expected[] = {"mode", "world", "align_world", "record", "steps", "epochs"};
+        if (a != b && std::find(std::begin(expected), std::end(expected), key) == std::end(expected))
+            list += fmt::format("{}{} {} against {}", list.empty() ? "" : ", ", key, a.empty() ? "-" : a,
+                                b.empty() ? "-" : b);
+    }
+    if (!list.empty())
+        diagnosis.problems.push_back(fmt::format("The runs were told different things: {}.", list));
+}
+
+std::optional<Error> firstError(const RunTrace& a, const RunTrace& b)
+{
+    return a.error() ? a.error() : b.error();
+}
+
+Result<Diagnosis> judge(const RunTrace& reference, const RunTrace& suspect)
+{
+    Diagnosis diagnosis;
+    for (const auto& [trace, which] : {std::pair(&reference, "reference"), std::pair(&suspect, "suspect")}) {
+        if (trace->ranks().empty()) {
+            diagnosis.comparable = false;
+            diagnosis.problems.push_back(fmt::format("The {} run has recorded nothing.", which));
+        } else if (std::string missing = rankProblems(*trace, which); !missing.empty()) {
+            diagnosis.problems.push_back(std::move(missing));
+        }
+    }
+    if (!diagnosis.comparable)
+        return diagnosis;
+    Result<Case> c = Case::make(reference, suspect);
+    if (!c)
+        return c.error();
+    if (c->lastStep() < std::max(reference.view().firstStep, suspect.view().firstStep)) {
+        diagnosis.comparable = false;
+        diagnosis.problems.push_back("The runs have no step in common.");
+        return diagnosis;
+    }
+    if (reference.lastStep() != suspect.lastStep())
+        diagnosis.problems.push_back(fmt::format(
+            "The reference ends at step {}, the suspect at step {}; steps up to {} were compared.",
+            reference.lastStep(), suspect.lastStep(), c->lastStep()));
+    if (!c->rankByRank() && (drawsEachStep(suspect) || batchStatistics(suspect)) &&
+        c->link() == CausalLink::Forward)
+        diagnosis.problems.push_back(
+            "The model has random layers or batch statistics, so its losses and gradients cannot "
+            "be held against a single process. Only ids, rates and what the ranks say of each "
+            "other were judged. Record a twin of the run, or use --prove, to judge the rest.");
+    noteDifferingSettings(reference.traits(), suspect.traits(), diagnosis);
+    diagnosis.firstStep = c->start();
+    diagnosis.link = c->link();
+    describe(suspicionsOf(*c), diagnosis);
+    if (const std::optional<Error> error = firstError(reference, suspect))
+        return *error;
+    return diagnosis;
+}
+
+} // namespace
+
+const char* certaintyName(Certainty certainty)
+{
+    switch (certainty) {
+    case Certainty::Proven:
+        return "proven";
+    case Certainty::Likely:
+        return "likely";
+    case Certainty::Benign:
+        return "benign";
+    case Certainty::Possible:
+        break;
+    }
+    return "possible";
+}
+
+Result<Diagnosis> diagnose(const DiagnosedRun& reference, const DiagnosedRun& suspect,
+                           const std::optional<DiagnosedRun>& twin)
+{
+    const Result<RunTrace> own = RunTrace::open(*suspect.reader, suspect.traits);
+    if (!own)
+        return own.error();
+    const Result<RunTrace> other = RunTrace::open(*reference.reader, reference.traits);
+    if (!other)
+        return other.error();
+    Result<Diagnosis> asAsked = judge(*other, *own);
+    if (!asAsked || !twin || !asAsked->comparable)
+        return asAsked;
+    const Result<RunTrace> replayed = RunTrace::open(*twin->reader, twin->traits);
+    if (!replayed)
+        return replayed.error();
+    Result<Diagnosis> exact = judge(*replayed, *own);
+    if (!exact || !exact->comparable)
+        return asAsked;
+    // The twin has the suspect's own settings: what those explain only the reference as asked can say.
+    for (Finding& finding : asAsked->findings) {
+        const auto sameCause = [&](const Finding& f) { return f.causes == finding.causes; };
+        const bool told = finding.certainty == Certainty::Benign || exact->findings.empty();
+        if (told && std::none_of(exact->findings.begin(), exact->findings.end(), sameCause))
+            exact->findings.push_back(std::move(finding));
+    }
+    exact->problems = asAsked->problems;
+    if (exact->firstStep < 0) {
+        exact->firstStep = asAsked->firstStep;
+        exact->link = asAsked->link;
+    }
+    return exact;
+}
+
+} // namespace lockstep

@@ -1,0 +1,214 @@
+#include "core/align/lint.h"
+
+#include "core/align/diagnose/catalogue.h"
+#include "core/align/diagnose/epoch_ids.h"
+#include "core/align/diagnose/logged_loss.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep {
+
+namespace {
+
+using namespace align;
+
+// Steps without any change before it is called a plateau: a single one can be a skipped step.
+constexpr std::int64_t kPlateau = 3;
+
+class Linter
+{
+public:
+    explicit Linter(const RunTrace& run) : run_(run) {}
+
+    void nonfiniteGradient()
+    {
+        if (!begin("nonfinite_gradient", Quantity::GradNorm))
+            return;
+        for (const int rank : run_.ranks())
+            for (const std::int64_t step : run_.steps(rank, Quantity::GradNorm)) {
+                const double norm = run_.value(rank, Quantity::GradNorm, step).value_or(0);
+                const double loss = run_.value(rank, Quantity::Loss, step).value_or(NAN);
+                const bool handled = run_.value(rank, Quantity::StepSkipped, step).value_or(0) != 0;
+                if (std::isfinite(norm) || handled)
+                    continue;
+                if (std::isfinite(loss))
+                    add("nonfinite_gradient", {}, step, rank, Quantity::GradNorm,
+                        fmt::format("The loss is {:.6g} and the gradient's norm {} at step {}: the loss "
+                                    "hides that the gradient "
+                                    "is not finite.",
+                                    loss, norm, step),
+                        "Watch the gradient norm, and find the operation with "
+                        "torch.autograd.set_detect_anomaly");
+                return; // a loss that is not finite either hides nothing
+            }
+    }
+
+    void loggedLoss()
+    {
+        if (run_.world() < 2 || !begin("logged_loss", Quantity::LossLogged))
+            return;
+        const std::optional<LoggedLoss> logged = judgeLoggedLoss(run_);
+        if (!logged || logged->form == LoggedLoss::Mean)
+            return;
+        const bool own = logged->form == LoggedLoss::OwnRank;
+        add("logged_loss", own ? "B10" : "B11", logged->step, 0, Quantity::LossLogged,
+            fmt::format("At step {} the log shows {:.7g}; the mean over the ranks is {:.7g}, rank 0's own "
+                        "loss {:.7g}.",
+                        logged->step, logged->shown, logged->mean, logged->own));
+    }
+
+    void ranksDiffer()
+    {
+        if (run_.world() < 2 || !begin("ranks_differ", Quantity::ParamFingerprint))
+            return;
+        const std::int64_t step = run_.firstSpread(Quantity::ParamFingerprint, 0);
+        if (step < 0)
+            return;
+        const int first = run_.ranks().front();
+        const auto odd = std::find_if(run_.ranks().begin(), run_.ranks().end(), [&](int rank) {
+            return run_.bits(rank, Quantity::ParamFingerprint, step) !=
+                   run_.bits(first, Quantity::ParamFingerprint, step);
+        });
+        add("ranks_differ", step == 0 ? "C7" : "B8", step, odd == run_.ranks().end() ? -1 : *odd,
+            Quantity::ParamFingerprint,
+            fmt::format("The parameters differ between ranks from step {} on.", step));
+    }
+
+    void scalerOneRank()
+    {
+        if (run_.world() < 2 || !begin("scaler_one_rank", Quantity::StepSkipped))
+            return;
+        const std::int64_t step = run_.firstSpread(Quantity::StepSkipped, 1);
+        if (step < 0)
+            return;
+        std::string ranks;
+        int odd = -1;
+        for (const int rank : run_.ranks())
+            if (run_.value(rank, Quantity::StepSkipped, step).value_or(0) != 0) {
+                ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank);
+                odd = rank;
+            }
+        add("scaler_one_rank", "D8", step, odd, Quantity::StepSkipped,
+            fmt::format("At step {} only rank {} of {} skipped the step.", step, ranks, run_.world()));
+    }
+
+    void orderRepeats()
+    {
+        if (!begin("epoch_order_repeats", Quantity::SampleIds))
+            return;
+        EpochIds before = epochNumber(run_, 0);
+        // One order is what a run without shuffling is told to have.
+        if (before.epoch < 0 || before.ascending() || !run_.traits().shuffle)
+            return;
+        for (std::int64_t epoch = 1; epoch < 4; ++epoch) {
+            const EpochIds now = epochNumber(run_, epoch);
+            if (now.epoch < 0 || now.ranks.front().size() < 8)
+                return;
+            const bool repeats =
+                std::equal(now.ranks.begin(), now.ranks.end(), before.ranks.begin(), before.ranks.end(),
+                           [](const auto& a, const auto& b) {
+                               return a.size() <= b.size() && std::equal(a.begin(), a.end(), b.begin());
+                           });
+            if (repeats) {
+                add("epoch_order_repeats", "A3", now.firstStep, -1, Quantity::SampleIds,
+                    fmt::format("Epoch {} has the order of epoch {} on every rank.", epoch, epoch - 1));
+                return;
+            }
+            before = now;
+        }
+    }
+
+    void noUpdate()
+    {
+        if (!begin("no_update", Quantity::UpdateNorm))
+            return;
+        for (const int rank : run_.ranks()) {
+            std::int64_t still = 0;
+            for (const std::int64_t step : run_.steps(rank, Quantity::UpdateNorm)) {
+                const bool skipped = run_.value(rank, Quantity::StepSkipped, step).value_or(0) != 0;
+                const bool due = run_.value(rank, Quantity::GradNorm, step).value_or(0) > 0 &&
+                                 run_.value(rank, Quantity::LearningRate, step).value_or(0) > 0 && step > 0;
+                still =
+                    due && !skipped && run_.value(rank, Quantity::UpdateNorm, step) == 0.0 ? still + 1 : 0;
+                if (still < kPlateau)
+                    continue;
+                const std::int64_t first = step - kPlateau + 1;
+                add("no_update", "D6", first, rank, Quantity::UpdateNorm,
+                    fmt::format(
+                        "From step {} no parameter changes although gradient and learning rate are above 0.",
+                        first));
+                return;
+            }
+        }
+    }
+
+    Lint take()
+    {
+        std::stable_sort(
+            lint_.findings.begin(), lint_.findings.end(),
+            [](const LintFinding& a, const LintFinding& b) { return a.finding.step < b.finding.step; });
+        return std::move(lint_);
+    }
+
+private:
+    bool begin(const char* check, Quantity needs)
+    {
+        if (!run_.has(needs)) {
+            lint_.problems.push_back(
+                fmt::format("{}: the run did not record \"{}\".", check, quantityInfo(needs)->title));
+            return false;
+        }
+        lint_.checked.push_back(check);
+        return true;
+    }
+
+    void add(const char* check, const std::string& cause, std::int64_t step, int rank, Quantity quantity,
+             std::string fact, std::string fix = {})
+    {
+        Finding finding;
+        finding.certainty = Certainty::Likely;
+        finding.step = step;
+        finding.rank = rank;
+        const Cause* known = causeById(cause);
+        // Unequal parameters have many causes; the sentence names the state alone.
+        finding.sentence = known && std::string_view(check) != "ranks_differ"
+                               ? fmt::format("{}. {}", known->sentence, fact)
+                               : fact;
+        finding.fix = known ? std::string(known->fix) : std::move(fix);
+        if (known)
+            finding.causes = {cause};
+        finding.evidence.push_back(
+            {std::string(quantityInfo(quantity)->title), std::move(fact), quantity, step, rank, {}});
+        lint_.findings.push_back({check, std::move(finding)});
+    }
+
+    const RunTrace& run_;
+    Lint lint_;
+};
+
+} // namespace
+
+Result<Lint> lintRun(const DiagnosedRun& run)
+{
+    const Result<RunTrace> trace = RunTrace::open(*run.reader, run.traits);
+    if (!trace)
+        return trace.error();
+    if (trace->ranks().empty())
+        return Error{ErrorKind::Input, "The run cannot be checked", "it has recorded nothing",
+                     "Record it with --record step"};
+    Linter linter(*trace);
+    linter.nonfiniteGradient();
+    linter.loggedLoss();
+    linter.ranksDiffer();
+    linter.scalerOneRank();
+    linter.orderRepeats();
+    linter.noUpdate();
+    if (trace->error())
+        return *trace->error();
+    return linter.take();
+}
+
+} // namespace lockstep

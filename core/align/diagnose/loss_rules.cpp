@@ -1,0 +1,348 @@
+// Family B: how losses are formed, scaled and reduced. The mark is one factor on the whole gradient, or a weight per rank;
+// where the factor enters (before or after the reduction) and which count of the run it equals names the cause.
+#include "core/align/diagnose/rules.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep::align {
+
+namespace {
+
+// Data and state are the reference's up to the step; then what differs was made in it.
+bool sameInputs(const Case& c, std::int64_t step)
+{
+    if (step < 1 || step != c.start())
+        return false;
+    return c.link() >= CausalLink::Rng && !c.differsAt(Quantity::SampleIds, step) &&
+           !c.differsAt(Quantity::SampleContent, step);
+}
+
+struct Factor {
+    double value = 1;
+    bool beforeReduction = true;
+    std::vector<int> ranks; // that have it
+    double residual = 0;
+};
+
+// One factor on the gradients of the first divergent step, before or in the reduction; nullopt: none.
+std::optional<Factor> commonFactor(const Case& c, std::int64_t step)
+{
+    const double precision = c.precision();
+    Factor factor;
+    if (c.rankByRank()) {
+        std::optional<double> common;
+        for (const int rank : c.sus().ranks()) {
+            const std::optional<Relation> local = c.local(rank, step);
+            if (!local)
+                return {};
+            if (local->same(precision))
+                continue;
+            if (!local->proportional(precision) || (common && !near(local->ratio, *common, 2 * precision)))
+                return {};
+            common = common.value_or(local->ratio);
+            factor.ranks.push_back(rank);
+            factor.residual = std::max(factor.residual, local->residual);
+        }
+        if (common) {
+            factor.value = *common;
+            return factor;
+        }
+    } else {
+        const std::optional<Relation> mean = c.localMean(step);
+        if (!mean || !mean->proportional(precision))
+            return {};
+        if (!mean->same(precision)) {
+            factor = {mean->ratio, true, c.sus().ranks(), mean->residual};
+            return factor;
+        }
+    }
+    factor.beforeReduction = false;
+    for (const int rank : c.sus().ranks()) {
+        const std::optional<Relation> reduced = c.reduced(rank, step);
+        if (!reduced || !reduced->proportional(precision) || reduced->same(precision))
+            return {};
+        if (!factor.ranks.empty() && !near(reduced->ratio, factor.value, 2 * precision))
+            return {};
+        factor.value = reduced->ratio;
+        factor.ranks.push_back(rank);
+        factor.residual = std::max(factor.residual, reduced->residual);
+    }
+    return factor;
+}
+
+struct Counts {
+    double world, micros, samples;
+};
+
+Counts countsAt(const Case& c, std::int64_t step)
+{
+    const int rank = c.sus().ranks().front();
+    return {double(c.sus().traits().ranks()), c.sus().value(rank, Quantity::MicroSteps, step).value_or(1),
+            c.sus().value(rank, Quantity::Samples, step, 0).value_or(0)};
+}
+
+EvidenceRow factorRow(const Factor& f, std::int64_t step, int world)
+{
+    const Quantity q = f.beforeReduction ? Quantity::GradNormLocal : Quantity::GradNorm;
+    return {f.beforeReduction ? "gradient before reduction" : "gradient after reduction",
+            fmt::format(
+                "{:.7g} times the reference on {}; what is left of it after the factor: {:.1e} of its size",
+                f.value, rankList(f.ranks, world), f.residual),
+            q,
+            step,
+            f.ranks.size() == 1 ? f.ranks.front() : -1,
+            {}};
+}
+
+void factorOnGradient(const Case& c, Suspicions& out)
+{
+    const std::int64_t step = c.start();
+    if (!sameInputs(c, step))
+        return;
+    const std::optional<Factor> found = commonFactor(c, step);
+    if (!found || near(found->value, 1, 1e-6))
+        return;
+    const Factor& f = *found;
+    const double loss = c.lossRatioMean(step).value_or(1);
+    const bool lossToo = near(loss, f.value, 1e-4);
+    const bool lossEqual = near(loss, 1, 16 * c.precision());
+    const Counts n = countsAt(c, step);
+    const double tolerance = std::max(1e-4, 4 * c.precision());
+    const auto is = [&](double value) { return value > 0 && near(f.value, value, tolerance); };
+
+    const auto add = [&](const char* cause, int fit, const std::string& origin, bool solveFactor) {
+        Suspicion s;
+        s.cause = cause;
+        s.fit = fit;
+        s.step = step;
+        s.rank = f.ranks.size() == 1 && c.world() > 1 ? f.ranks.front() : -1;
+        s.fact = fmt::format("From step {} the gradient is {} times the reference{}.", step,
+                             factorText(f.value), origin);
+        s.evidence.push_back(factorRow(f, step, c.world()));
+        s.evidence.push_back({"loss",
+                              lossEqual ? "equal" : fmt::format("{:.7g} times the reference", loss),
+                              Quantity::Loss,
+                              step,
+                              -1,
+                              {}});
+        solveStep(s, step);
+        if (solveFactor)
+            s.solved["k"] = factorText(f.value < 1 ? 1 / f.value : f.value);
+        if (s.rank >= 0)
+            s.solved["rank"] = std::to_string(s.rank);
+        if (std::string_view(cause) != "B6" && n.micros > 1)
+            s.excluded.push_back({"B6",
+                                  fmt::format("the factor is not the {:g} micro-batches of a step", n.micros),
+                                  {},
+                                  step,
+                                  -1,
+                                  {}});
+        if (std::string_view(cause) != "B1")
+            s.excluded.push_back(
+                {"B1",
+                 fmt::format("the factor is not the {:g} samples of a micro-batch", n.samples),
+                 {},
+                 step,
+                 -1,
+                 {}});
+        s.excluded.push_back(
+            {"B4", "the factor is the same on all ranks", Quantity::GradNormLocal, step, -1, {}});
+        s.excluded.push_back(
+            {"D1", "the learning rate is the reference's", Quantity::LearningRate, step, -1, {}});
+        std::erase_if(s.excluded, [&](const EvidenceRow& row) {
+            return (row.label == "B6" && is(n.micros)) || (row.label == "B1" && is(n.samples));
+        });
+        out.push_back(std::move(s));
+    };
+    const int sharp = f.beforeReduction ? kSignature : kPattern;
+    if (is(n.samples) && n.samples > 1 && f.beforeReduction)
+        add("B1",
+            lossToo       ? kSignature + 8
+            : is(n.world) ? kSignature - 1
+                          : kSignature + 1,
+            ", the number of samples of a micro-batch", false);
+    if (lossToo && !lossEqual)
+        add("B1", kPattern + 5, ", as is the loss", false);
+    if (is(n.micros) && n.micros > 1)
+        add("B6", sharp + (n.micros == n.world ? 2 : 4), ", the number of accumulated micro-batches", false);
+    else if (n.micros > 1 && f.value > 1)
+        add("B6", kPattern, "", true);
+    if (is(n.world) && n.world > 1)
+        add("B2", sharp + 3, ", the number of ranks", false);
+    else if (f.value > 1)
+        add("B2", kPattern + 5, "", true);
+    if (is(1 / n.world) && n.world > 1) {
+        add("B3", kSignature + 3, ": it was divided by the number of ranks once more", false);
+        add("B9", kPattern, ": the gathered part carries no gradient", false);
+    } else if (f.value < 1 && f.value > 0) {
+        add("B3", kPattern + 5, "", true);
+        add("B9", kPattern - 10, "", false);
+    }
+    const double power = std::log2(f.value);
+    if (f.value > 1 && near(power, std::round(power), 1e-6))
+        add("B12", (f.beforeReduction ? kPattern : kSignature) - (is(n.world) ? 5 : 0),
+            fmt::format(", 2 to the power of {:g}", std::round(power)), false);
+}
+
+// Each rank weighs the same although they hold different numbers of samples or tokens: reweighted by those numbers, the
+// recorded local gradients give the reference's gradient.
+void unequalShares(const Case& c, Suspicions& out)
+{
+    const std::int64_t step = c.start();
+    if (!sameInputs(c, step) || c.world() < 2)
+        return;
+    const std::optional<Gradient> wanted = c.ref().reduced(c.ref().ranks().front(), step);
+    for (const auto& [quantity, cause, unit] :
+         {std::tuple(Quantity::Tokens, "B5", "tokens"), std::tuple(Quantity::Samples, "B4", "samples")}) {
+        std::vector<double> weights;
+        for (const int rank : c.sus().ranks())
+            if (const std::optional<double> weight = c.sus().total(rank, quantity, step))
+                weights.push_back(*weight);
+        if (int(weights.size()) != c.world() || *std::min_element(weights.begin(), weights.end()) ==
+                                                    *std::max_element(weights.begin(), weights.end()))
+            continue;
+        const std::optional<Relation> plain = c.localMean(step);
+        const std::optional<Relation> reweighted = relate(c.sus().localMean(step, weights), wanted);
+        if (!plain || !reweighted || plain->same(c.precision()) || !reweighted->same(4 * c.precision()))
+            continue;
+        std::string shares;
+        for (const double weight : weights)
+            shares += fmt::format("{}{:g}", shares.empty() ? "" : ", ", weight);
+        Suspicion s;
+        s.cause = cause;
+        s.fit = kSignature + 6;
+        s.step = step;
+        s.fact = fmt::format(
+            "At step {} the ranks hold {} {}; weighted by them their gradients give the reference's.", step,
+            shares, unit);
+        s.evidence.push_back({"gradient, ranks weighted alike",
+                              fmt::format("{:.1e} off the reference", plain->distance),
+                              Quantity::GradNorm,
+                              step,
+                              -1,
+                              {}});
+        s.evidence.push_back({fmt::format("gradient, ranks weighted by {}", unit),
+                              fmt::format("{:.1e} off the reference", reweighted->distance),
+                              Quantity::GradNormLocal,
+                              step,
+                              -1,
+                              {}});
+        s.excluded.push_back({"B3", "no one factor fits all ranks", Quantity::GradNormLocal, step, -1, {}});
+        solveStep(s, c.first(quantity) == step ? 1 : step);
+        out.push_back(std::move(s));
+        return;
+    }
+    // Rank by rank: each local gradient is a multiple of the reference's, each by a factor of its own.
+    if (!c.rankByRank())
+        return;
+    std::string factors;
+    bool uneven = false;
+    std::optional<double> before;
+    for (const int rank : c.sus().ranks()) {
+        const std::optional<Relation> local = c.local(rank, step);
+        if (!local || !local->proportional(4 * c.precision()))
+            return;
+        factors += fmt::format("{}{:.6g}", factors.empty() ? "" : ", ", local->ratio);
+        uneven = uneven || (before && !near(*before, local->ratio, 1e-5));
+        before = local->ratio;
+    }
+    if (!uneven)
+        return;
+    Suspicion s;
+    s.cause = c.sus().has(Quantity::Tokens) ? "B5" : "B4";
+    s.fit = kSignature;
+    s.step = step;
+    s.fact = fmt::format("At step {} the ranks' gradients are {} times the reference's.", step, factors);
+    s.evidence.push_back(
+        {"gradient before reduction, by rank", factors, Quantity::GradNormLocal, step, -1, {}});
+    solveStep(s, step);
+    out.push_back(std::move(s));
+}
+
+// The ranks hold different numbers of samples although the reference deals them evenly.
+void unequalDeal(const Case& c, Suspicions& out)
+{
+    const std::int64_t step = c.start();
+    if (step < 1 || c.world() < 2)
+        return;
+    std::string own;
+    double least = 0, most = 0;
+    for (const int rank : c.sus().ranks()) {
+        const double n = c.sus().total(rank, Quantity::Samples, step).value_or(0);
+        least = own.empty() ? n : std::min(least, n);
+        most = std::max(most, n);
+        own += fmt::format("{}{:g}", own.empty() ? "" : ", ", n);
+    }
+    if (least == most || !c.differsAt(Quantity::SampleIds, step))
+        return;
+    Suspicion s;
+    s.cause = "B4";
+    s.fit = kSignature + 4;
+    s.step = step;
+    s.fact = fmt::format("At step {} the ranks hold {} samples and weigh the same.", step, own);
+    s.evidence.push_back({"samples by rank", own, Quantity::Samples, step, -1, {}});
+    out.push_back(std::move(s));
+}
+
+// The gradient before reduction is not a multiple of the reference's although loss and data are equal. Whether it grew or
+// shrank, and in all parameters or some, tells a part counted twice from a part that is missing.
+void partOfGradient(const Case& c, Suspicions& out)
+{
+    const std::int64_t step = c.start();
+    if (!sameInputs(c, step) || c.link() != CausalLink::PreReduction || commonFactor(c, step))
+        return;
+    const std::optional<Relation> mean = c.localMean(step);
+    const bool spread = !c.sus().sameOnRanks(Quantity::GradNorm, step).value_or(true);
+    if (!mean || mean->distance < 1e-5 || spread)
+        return;
+    const TensorCount off =
+        c.rankByRank() ? tensorsOff(c, step, &TensorRecord::localFingerprint) : TensorCount();
+    const bool some = off.all > 0 && off.names.size() < off.all;
+    const bool grew = mean->ratio > 1.2;
+    const auto add = [&](const char* cause, int fit, const std::string& excluded) {
+        Suspicion s;
+        s.cause = cause;
+        s.fit = fit;
+        s.step = step;
+        s.fact = fmt::format(
+            "At step {} the loss is equal, and the gradient is not a multiple of the reference's{}.", step,
+            some ? fmt::format(": {} of {} parameters differ", off.names.size(), off.all) : "");
+        s.evidence.push_back({"gradient before reduction, mean of the ranks",
+                              fmt::format("{:.6g} times the reference, {:.2e} of it in another direction",
+                                          mean->ratio, mean->residual),
+                              Quantity::GradNormLocal, step, -1, some ? off.names.front() : std::string()});
+        s.excluded.push_back(
+            {"B2", "no one factor explains the gradient", Quantity::GradNormLocal, step, -1, {}});
+        s.excluded.push_back(
+            {"B7", "the ranks end the reduction with the same gradient", Quantity::GradNorm, step, -1, {}});
+        if (!excluded.empty())
+            s.excluded.push_back({excluded,
+                                  grew ? "the gradient grew: nothing is missing"
+                                       : "the gradient did not grow: nothing was added twice",
+                                  Quantity::GradNormLocal,
+                                  step,
+                                  -1,
+                                  {}});
+        solveStep(s, step);
+        out.push_back(std::move(s));
+    };
+    const double micros = c.sus().value(c.sus().ranks().front(), Quantity::MicroSteps, step).value_or(1);
+    if (micros > 1 && grew)
+        add("B12", some ? kPattern : kSignature + 2, "D10");
+    if (micros > 1 && !grew)
+        add("D10", some ? kSignature + 4 : kSignature - 2, "B12");
+    if (!grew)
+        add("B9", micros > 1 ? kPattern - 10 : kPattern, "");
+}
+
+constexpr Rule kRules[] = {factorOnGradient, unequalShares, unequalDeal, partOfGradient};
+
+} // namespace
+
+std::span<const Rule> lossRules()
+{
+    return kRules;
+}
+
+} // namespace lockstep::align

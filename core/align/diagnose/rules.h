@@ -1,0 +1,61 @@
+// What the rule files share: a suspicion, the case it is raised on, and the list of families.
+#pragma once
+
+#include "core/align/diagnose.h"
+#include "core/align/diagnose/case.h"
+
+#include <fmt/format.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lockstep::align {
+
+// A cause that fits the numbers. `fit` orders suspicions of one case: 90 and more is a signature only this mechanism and
+// its bit-equal twins leave, 60 fits by its pattern, 30 is what remains when nothing sharper does.
+struct Suspicion {
+    std::string cause;
+    int fit = 0;
+    std::int64_t step = -1;
+    int rank = -1;
+    std::string parameter;
+    std::string fact; // completes the catalogue's sentence with the numbers; a whole sentence
+    std::map<std::string, std::string> solved; // parameters of the deviation, for a replay
+    std::vector<EvidenceRow> evidence;
+    std::vector<EvidenceRow> excluded;
+    bool benign = false; // here, whatever the catalogue says of the cause
+};
+using Suspicions = std::vector<Suspicion>;
+using Rule = void (*)(const Case&, Suspicions&);
+
+inline constexpr int kSignature = 90;
+inline constexpr int kPattern = 60;
+inline constexpr int kRemainder = 30;
+
+std::span<const Rule> dataRules();
+std::span<const Rule> lossRules();
+std::span<const Rule> synchronisationRules();
+std::span<const Rule> optimizerRules();
+std::span<const Rule> precisionRules();
+std::span<const Rule> checkpointRules();
+std::span<const Rule> loggingRules();
+
+// "2", "0.25": a number that was solved, rounded to the fraction it stands for where it is one within 1e-4.
+std::string factorText(double factor);
+double roundedFactor(double factor);
+// The step at which the deviation begins, as its parameter.
+void solveStep(Suspicion& suspicion, std::int64_t step);
+// Whether the run draws random numbers inside a step, as dropout does; whether it keeps batch statistics.
+bool drawsEachStep(const RunTrace& run);
+bool batchStatistics(const RunTrace& run);
+// Parameters whose fingerprint (or what was recorded of them) differs at the step, on the last rank; rank by rank only.
+struct TensorCount {
+    std::vector<std::string> names;
+    std::size_t all = 0; // parameters both runs recorded; 0: no tensors were recorded
+};
+TensorCount tensorsOff(const Case& c, std::int64_t step, std::uint64_t TensorRecord::*field);
+// "all ranks", "rank 3", "ranks 1, 2".
+std::string rankList(const std::vector<int>& ranks, int world);
+
+} // namespace lockstep::align
