@@ -29,6 +29,7 @@ struct RunCommand {
     int stopGraceSeconds = 30;
     bool detach = false;
     std::string onLoss = "stop";
+    double silenceSeconds = 0;
 };
 
 std::int64_t unixMs()
@@ -57,6 +58,7 @@ Result<RunOptions> runOptions(const RunCommand& command)
     options.workerPath = std::move(worker).value();
     options.masterPort = command.masterPort;
     options.stopGraceMs = command.stopGraceSeconds * 1000;
+    options.silenceMs = int(command.silenceSeconds * 1000);
     options.restart.armed = command.onLoss != "stop";
     options.restart.toOneProcess = command.onLoss == "one";
     return options;
@@ -197,10 +199,18 @@ void addRunCommand(CLI::App& app, CliContext& context)
                      "seconds a rank has to finish its step and save after a stop request (default 30)")
         ->option_text("S");
     command
-        ->add_option("--on-loss", options->onLoss,
-                     "when ranks are lost: stop (default), go on with the ranks that are left, or in one process")
+        ->add_option(
+            "--on-loss", options->onLoss,
+            "when ranks are lost: stop (default), go on with the ranks that are left, or in one process")
         ->check(CLI::IsMember({"stop", "survivors", "one"}))
         ->option_text("stop|survivors|one");
+    command
+        ->add_option(
+            "--silence", options->silenceSeconds,
+            "end a rank that has sent no sign of life for so many seconds (default: never; drill DIR advise "
+            "recommends one)")
+        ->check(CLI::NonNegativeNumber)
+        ->option_text("S");
     command->add_flag("--detach", options->detach, "return once the run has started; it goes on by itself");
 }
 

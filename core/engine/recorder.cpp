@@ -88,6 +88,14 @@ void Recorder::add(EventRecord event)
     append(wire::FrameKind::Event, event);
 }
 
+void Recorder::settle()
+{
+    std::unique_lock lock(mutex_);
+    settle_ = true;
+    wake_.notify_one();
+    settled_.wait(lock, [this] { return !settle_; });
+}
+
 void Recorder::finish(const wire::Goodbye& goodbye)
 {
     append(wire::FrameKind::Goodbye, goodbye);
@@ -103,9 +111,12 @@ void Recorder::run()
 {
     auto lastBeat = std::chrono::steady_clock::now();
     for (bool stop = false; !stop;) {
+        bool settling = false;
         {
             std::unique_lock lock(mutex_);
-            stop = wake_.wait_for(lock, kFlushInterval, [this] { return stop_; });
+            wake_.wait_for(lock, kFlushInterval, [this] { return stop_ || settle_; });
+            stop = stop_;
+            settling = settle_;
         }
         const auto now = std::chrono::steady_clock::now();
         if (now - lastBeat >= kHeartbeatInterval) {
@@ -113,6 +124,13 @@ void Recorder::run()
             lastBeat = now;
         }
         flush();
+        if (settling) {
+            {
+                const std::lock_guard lock(mutex_);
+                settle_ = false;
+            }
+            settled_.notify_one();
+        }
     }
 }
 

@@ -30,6 +30,9 @@ public:
     // For heartbeats; costs a store.
     void stage(wire::Stage stage) { stage_.store(stage, std::memory_order_relaxed); }
 
+    // Training thread: returns once everything added so far is with the kernel, so that it outlives this process.
+    void settle();
+
     // Sends what is left and the Goodbye, then ends the thread. Call once.
     void finish(const wire::Goodbye& goodbye);
 
@@ -48,6 +51,8 @@ private:
     std::condition_variable wake_;
     std::string out_; // frames not yet handed to the kernel
     bool stop_ = false;
+    bool settle_ = false; // somebody waits for the next flush
+    std::condition_variable settled_;
 
     std::string sending_; // the recorder's thread only; keeps its capacity
     std::atomic<wire::Stage> stage_{wire::Stage::Start};

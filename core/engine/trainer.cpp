@@ -111,6 +111,9 @@ TrainingEnd trainRank(const TrainingSetup& setup)
         if (stopping)
             report(setup, replica, "stop");
         if (checkpointDue(setup, replica, stopping)) {
+            // Who goes on from this checkpoint needs the records of all ranks up to it, also of a rank that dies next.
+            if (setup.recorder)
+                setup.recorder->settle();
             const std::vector<at::Tensor> generators = allGenerators(setup); // collective: every rank
             if (setup.rank == 0)
                 saveCheckpoint(setup, replica, generators);

@@ -72,6 +72,7 @@ RunController::RunController(RunOptions options, QObject* parent)
         timer->setSingleShot(true);
     connect(&graceTimer_, &QTimer::timeout, this, &RunController::terminateRest);
     connect(&killTimer_, &QTimer::timeout, this, &RunController::killRest);
+    connect(&silenceTimer_, &QTimer::timeout, this, &RunController::watchForSilence);
     connect(&folderWatcher_, &QFileSystemWatcher::directoryChanged, this, &RunController::watchForSwitch);
 }
 
@@ -99,6 +100,10 @@ Status RunController::start()
             static_cast<void>(project_->updateRun(info_));
         }
         return entered;
+    }
+    if (options_.silenceMs > 0) {
+        silenceTimer_.start(std::max(50, options_.silenceMs / 8));
+        sinceSilenceWatched_.start();
     }
     folderWatcher_.addPath(QString::fromStdString(info_.folder));
     launch();
@@ -331,7 +336,7 @@ RankEnd RunController::facts(int number) const
     end.connectionLost = rank.connectionLost;
     // A rank that ends without a word takes its last records along. No rank of DDP finishes a step without all the
     // others, so the farthest one tells how far this one was at least.
-    if (end.stepAtEnd >= 0 && config_.mode == "ddp")
+    if (end.stepAtEnd >= 0 && rank.defect.empty() && config_.mode == "ddp")
         for (int other = 0; other < world_; ++other)
             end.stepAtEnd = std::max(end.stepAtEnd, recorder_->lastStep(other));
     if (end.how != EndKind::Exited || end.code != 0) {

@@ -47,6 +47,7 @@ struct RunOptions {
     int reportGraceMs = 3000;       // after the first failure: for the other ranks to report
     int killGraceMs = 5000;         // then, after SIGTERM, until SIGKILL
     int stopGraceMs = 30000;        // after a stop request: for a rank to finish its step and save
+    int silenceMs = 0;              // a rank without a sign of life for so long is ended as hanging; 0: never
     std::optional<HostDrill> drill; // something to break on purpose
     RestartPolicy restart;
 };
@@ -105,6 +106,7 @@ private:
     bool goOn(const std::vector<RankEnd>& ends, const RunVerdict& verdict);
     Status beginSegment(int world, const std::string& reason, const std::string& checkpoint);
     void watchForSwitch();
+    void watchForSilence();
     void conclude(RunVerdict verdict);
     std::int64_t stepInProgress(int rank) const; // -1: training has not begun
     RankEnd facts(int rank) const;
@@ -155,6 +157,8 @@ private:
     QTimer killTimer_;  // until SIGKILL
     QElapsedTimer sinceProgressSaved_;
     QFileSystemWatcher folderWatcher_; // for requestSwitch() from another process
+    QTimer silenceTimer_;
+    QElapsedTimer sinceSilenceWatched_;
     QTimer drillTimer_;
     bool drillBegun_ = false;
 };

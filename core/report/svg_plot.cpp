@@ -11,7 +11,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr int kLeft = 64, kRight = 12, kTop = 12, kBottom = 30;
+constexpr int kLeft = 64, kRight = 12, kTop = 12, kBottom = 40;
 constexpr std::array kColours = {"#1A1D21", "#155E95", "#5499CF", "#2B82C4", "#0A3D62"};
 
 struct Range {
@@ -102,7 +102,7 @@ void Canvas::axes()
                             "<text x='{3}' y='{4:.1f}' text-anchor='end'>{5:.4g}</text>\n",
                             py(y), kLeft, width_ - kRight, kLeft - 6, py(y) + 4, shown);
     }
-    out_ += fmt::format("<text x='{}' y='{}' text-anchor='end'>step</text>\n", width_ - kRight, height_ - 2);
+    out_ += fmt::format("<text x='{}' y='{}' text-anchor='end'>step</text>\n", width_ - kRight, height_ - 6);
 }
 
 void Canvas::marks()
@@ -154,7 +154,7 @@ void Canvas::legend()
     for (std::size_t i = 0; i < plot_.curves.size(); ++i) {
         out_ += fmt::format("<line x1='{0}' y1='{1}' x2='{2}' y2='{1}' stroke='{3}' stroke-width='2.4'/>"
                             "<text x='{4}' y='{5}'>{6}</text>\n",
-                            x, height_ - 5, x + 18, kColours[i % kColours.size()], x + 23, height_ - 1,
+                            x, height_ - 10, x + 18, kColours[i % kColours.size()], x + 23, height_ - 6,
                             escaped(plot_.curves[i].name));
         x += 46 + 7 * int(plot_.curves[i].name.size());
     }
