@@ -27,7 +27,7 @@ void textOrNull(JsonDocument& json, const char* key, const std::string& value)
         json.text(value);
 }
 
-void writeRow(JsonDocument& json, const EvidenceRow& row, bool excludes)
+void writeRow(JsonDocument& json, const Evidence& row, bool excludes)
 {
     json.beginObject().key("label").text(row.label).key("text").text(row.text);
     textOrNull(json, "quantity", row.quantity ? quantityName(*row.quantity) : std::string());
@@ -78,10 +78,10 @@ void writeFinding(JsonDocument& json, const Finding& finding, const std::string&
     else
         json.beginObject().key("key").text(finding.setting).key("value").text(finding.value).endObject();
     json.key("evidence").beginArray();
-    for (const EvidenceRow& row : finding.evidence)
+    for (const Evidence& row : finding.evidence)
         writeRow(json, row, false);
     json.endArray().key("excluded").beginArray();
-    for (const EvidenceRow& row : finding.excluded)
+    for (const Evidence& row : finding.excluded)
         writeRow(json, row, true);
     json.endArray();
     textOrNull(json, "separate", finding.separate);
@@ -95,9 +95,9 @@ FindingRow findingRow(const std::string& runA, const std::string& runB, const Fi
 {
     JsonDocument evidence;
     evidence.beginArray();
-    for (const EvidenceRow& row : finding.evidence)
+    for (const Evidence& row : finding.evidence)
         writeRow(evidence, row, false);
-    for (const EvidenceRow& row : finding.excluded)
+    for (const Evidence& row : finding.excluded)
         writeRow(evidence, row, true);
     evidence.endArray();
     FindingRow row;
@@ -117,9 +117,9 @@ std::string findingText(const Finding& finding)
 {
     std::string text = fmt::format("{}  {}  {}\n  {}\n", fmt::join(finding.causes, " or "),
                                    certaintyName(finding.certainty), placeText(finding), finding.sentence);
-    for (const EvidenceRow& row : finding.evidence)
+    for (const Evidence& row : finding.evidence)
         text += fmt::format("    {}: {}\n", row.label, row.text);
-    for (const EvidenceRow& row : finding.excluded)
+    for (const Evidence& row : finding.excluded)
         text += fmt::format("    not {}: {}\n", row.label, row.text);
     if (!finding.separate.empty())
         text += fmt::format("  {}\n", finding.separate);

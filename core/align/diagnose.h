@@ -26,14 +26,14 @@ enum class Certainty {
 };
 const char* certaintyName(Certainty certainty); // "proven", "likely", "possible", "benign"
 
-struct EvidenceRow {
+struct Evidence {
     std::string label;                // "gradient before reduction, all ranks"
     std::string text;                 // "4.000000 times the reference, limit 1"
     std::optional<Quantity> quantity; // curve to show
     std::int64_t step = -1;
     int rank = -1;
     std::string parameter;
-    bool operator==(const EvidenceRow&) const = default;
+    bool operator==(const Evidence&) const = default;
 };
 
 struct Finding {
@@ -45,10 +45,10 @@ struct Finding {
     std::string parameter;
     std::string sentence;
     std::string fix;
-    std::vector<EvidenceRow> evidence;
-    std::vector<EvidenceRow> excluded; // labels name the neighbours
-    std::string separate;              // of a class: the cheapest run that tells its causes apart
-    std::vector<FaultSpec> replays;    // one per cause: what to plant into the twin
+    std::vector<Evidence> evidence;
+    std::vector<Evidence> excluded; // labels name the neighbours
+    std::string separate;           // of a class: the cheapest run that tells its causes apart
+    std::vector<FaultSpec> replays; // one per cause: what to plant into the twin
     // The setting that undoes it, where it is one: name as in RunConfig and value.
     std::string setting, value;
     bool operator==(const Finding&) const = default;

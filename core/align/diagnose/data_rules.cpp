@@ -33,7 +33,7 @@ Suspicion suspect(const Case& c, const char* cause, int fit, std::int64_t step, 
 }
 
 // What of the reference's samples this epoch brought.
-EvidenceRow coverage(const EpochIds& own, const EpochIds& reference)
+Evidence coverage(const EpochIds& own, const EpochIds& reference)
 {
     std::size_t covered = 0;
     for (const std::int64_t id : reference.all)

@@ -33,8 +33,8 @@ void loggedLoss(const Case& c, Suspicions& out)
                               {}});
     s.excluded.push_back(
         logged->form == LoggedLoss::OwnRank
-            ? EvidenceRow{"B11", "it is not the sum", Quantity::LossLogged, s.step, 0, {}}
-            : EvidenceRow{"B10", "it is not rank 0's own loss", Quantity::LossLogged, s.step, 0, {}});
+            ? Evidence{"B11", "it is not the sum", Quantity::LossLogged, s.step, 0, {}}
+            : Evidence{"B10", "it is not rank 0's own loss", Quantity::LossLogged, s.step, 0, {}});
     out.push_back(std::move(s));
 }
 

@@ -82,7 +82,7 @@ Counts countsAt(const Case& c, std::int64_t step)
             c.sus().value(rank, Quantity::Samples, step, 0).value_or(0)};
 }
 
-EvidenceRow factorRow(const Factor& f, std::int64_t step, int world)
+Evidence factorRow(const Factor& f, std::int64_t step, int world)
 {
     const Quantity q = f.beforeReduction ? Quantity::GradNormLocal : Quantity::GradNorm;
     return {f.beforeReduction ? "gradient before reduction" : "gradient after reduction",
@@ -150,7 +150,7 @@ void factorOnGradient(const Case& c, Suspicions& out)
             {"B4", "the factor is the same on all ranks", Quantity::GradNormLocal, step, -1, {}});
         s.excluded.push_back(
             {"D1", "the learning rate is the reference's", Quantity::LearningRate, step, -1, {}});
-        std::erase_if(s.excluded, [&](const EvidenceRow& row) {
+        std::erase_if(s.excluded, [&](const Evidence& row) {
             return (row.label == "B6" && is(n.micros)) || (row.label == "B1" && is(n.samples));
         });
         out.push_back(std::move(s));

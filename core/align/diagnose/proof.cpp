@@ -65,7 +65,7 @@ std::string faultText(const FaultSpec& fault)
     return text;
 }
 
-EvidenceRow proofRow(const ReplayOutcome& outcome)
+Evidence proofRow(const ReplayOutcome& outcome)
 {
     if (outcome.state == ReplayOutcome::Equal)
         return {fmt::format("replay with {}", faultText(outcome.fault)),
@@ -151,7 +151,7 @@ std::int64_t replayUntil(const Diagnosis& diagnosis, std::int64_t lastStep)
         if (finding.certainty == Certainty::Benign)
             continue;
         until = std::max(until, finding.step);
-        for (const EvidenceRow& row : finding.evidence)
+        for (const Evidence& row : finding.evidence)
             if (!row.quantity && diagnosis.firstStep < 0) // an event
                 until = std::max(until, row.step);
     }

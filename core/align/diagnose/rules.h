@@ -22,8 +22,8 @@ struct Suspicion {
     std::string parameter;
     std::string fact; // completes the catalogue's sentence with the numbers; a whole sentence
     std::map<std::string, std::string> solved; // parameters of the deviation, for a replay
-    std::vector<EvidenceRow> evidence;
-    std::vector<EvidenceRow> excluded;
+    std::vector<Evidence> evidence;
+    std::vector<Evidence> excluded;
     bool benign = false; // here, whatever the catalogue says of the cause
 };
 using Suspicions = std::vector<Suspicion>;

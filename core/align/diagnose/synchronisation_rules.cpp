@@ -84,7 +84,7 @@ Unreduced unreducedParameters(const Case& c, std::int64_t step)
     return found;
 }
 
-EvidenceRow spreadRow(const Case& c, std::int64_t step)
+Evidence spreadRow(const Case& c, std::int64_t step)
 {
     const std::int64_t at = c.sus().firstSpread(Quantity::ParamFingerprint, 1);
     return {"parameters of the ranks",
@@ -96,7 +96,7 @@ EvidenceRow spreadRow(const Case& c, std::int64_t step)
             {}};
 }
 
-std::optional<EvidenceRow> collectiveRow(const Case& c, std::int64_t step)
+std::optional<Evidence> collectiveRow(const Case& c, std::int64_t step)
 {
     const int rank = c.sus().ranks().front();
     const auto own = c.sus().value(rank, Quantity::CollectiveBytes, step);
@@ -111,7 +111,7 @@ std::optional<EvidenceRow> collectiveRow(const Case& c, std::int64_t step)
         text += fmt::format(", the reference {:g}", *reference);
     else if (before)
         text += fmt::format(", the step before {:g}", *before);
-    return EvidenceRow{"collectives of the step", text, Quantity::CollectiveBytes, step, rank, {}};
+    return Evidence{"collectives of the step", text, Quantity::CollectiveBytes, step, rank, {}};
 }
 
 // Parameters that were unfrozen, as the run said; step -1: none.
