@@ -24,6 +24,7 @@ class Batch:
     hashes: list[int] = field(default_factory=list)
     size: int = 0
     epoch: int = 0
+    aside: bool = False  # fetched while the model was in evaluation mode
 
 
 def leaves(value: Any) -> Iterator[Any]:

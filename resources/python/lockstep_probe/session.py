@@ -103,15 +103,22 @@ class Session:
         self.announce()
 
     @watching
-    def fetched(self, data: Any, ids: Optional[list[int]], epoch: int, seconds: float) -> None:
+    def fetched(self, data: Any, ids: Callable[[], Optional[list[int]]], epoch: int, seconds: float) -> None:
         self.stream.stage = wire.STAGE_FORWARD
         self.pending.seconds["data"] += seconds
         self.ready_at = time.perf_counter()
-        if not torch.is_grad_enabled() or (self.layout.models and not any(m.training for m in self.layout.models)):
+        if not torch.is_grad_enabled():
             return  # evaluation
-        size = len(ids) if ids is not None else batch_size(data)
-        self.batches.append(Batch(ids, content_hashes(self.measures, data, size), size, epoch))
+        numbers = ids()
+        size = len(numbers) if numbers is not None else batch_size(data)
+        aside = bool(self.layout.models) and not any(model.training for model in self.layout.models)
+        self.batches.append(Batch(numbers, content_hashes(self.measures, data, size), size, epoch, aside))
         self.batches_seen = True
+
+    @watching
+    def loader_used(self, loader: Any) -> None:
+        if torch.is_grad_enabled():
+            self.script.loader_used(loader)
 
     @watching
     def epoch_ended(self, epoch: int) -> None:
@@ -333,7 +340,9 @@ class Session:
         if original.numel() == 1:
             loss = original.detach()
             loss = loss.item() if loss.is_cpu else loss.clone()
-        micro = Micro(loss, scalar_divisor(original), batches=self.batches)
+        # A script may train in evaluation mode; then the batches of an evaluation come before the last one.
+        trained = [batch for batch in self.batches if not batch.aside] or self.batches[-1:]
+        micro = Micro(loss, scalar_divisor(original), batches=trained)
         self.batches = []
         micro.size = sum(batch.size for batch in micro.batches)
         if micro.size or not self.batches_seen:

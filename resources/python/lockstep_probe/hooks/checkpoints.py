@@ -19,7 +19,7 @@ def install(session: "Session") -> None:
             result = original(obj, f, *args, **kwargs)
             if isinstance(f, (str, os.PathLike)):
                 path = os.path.abspath(f)
-                session.event("checkpoint", {"path": path, "bytes": os.path.getsize(path)})
+                session.event("checkpoint", {"path": path, "bytes": os.path.getsize(path) if os.path.exists(path) else 0})
             return result
 
         return save

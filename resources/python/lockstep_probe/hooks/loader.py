@@ -65,9 +65,8 @@ def install(session: "Session") -> None:
             queue = self.__dict__.get(_IDS)
             index = queue.popleft() if queue else None
             if loader is not None:
-                ids = _ids(loader, index)
-                session.script.loader_used(loader)
-                session.fetched(data, ids, epochs.get(loader, 0), time.perf_counter() - begin)
+                session.loader_used(loader)
+                session.fetched(data, lambda: _ids(loader, index), epochs.get(loader, 0), time.perf_counter() - begin)
             return data
 
         return __next__
