@@ -28,7 +28,7 @@ class Outcome:
     recorded: Optional[stream_file.Recorded] = None
 
 
-def run(script: "str | Path", *, probe: bool = True, world: int = 1, options: "tuple[str, ...]" = (),
+def run(script: "str | Path", *, probe: bool = True, world: int = 1, options: "tuple[str, ...]" = (), arguments: "tuple[str, ...]" = (),
         environment: "Optional[dict[str, str]]" = None) -> list[Outcome]:
     """One outcome per rank. `script` is a path or the text of a script."""
     with tempfile.TemporaryDirectory() as folder:
@@ -45,11 +45,11 @@ def run(script: "str | Path", *, probe: bool = True, world: int = 1, options: "t
             if world > 1:
                 variables.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(world), MASTER_ADDR="127.0.0.1",
                                  MASTER_PORT=str(port), GLOO_SOCKET_IFNAME="lo")
-            children.append(_start(str(path), folder, rank, variables, options if probe else None))
+            children.append(_start([str(path), *arguments], folder, rank, variables, options if probe else None))
         return [_wait(pid, folder, rank, probe) for rank, pid in enumerate(children)]
 
 
-def _start(path: str, folder: str, rank: int, variables: "dict[str, str]", options: "Optional[tuple[str, ...]]") -> int:
+def _start(command: list[str], folder: str, rank: int, variables: "dict[str, str]", options: "Optional[tuple[str, ...]]") -> int:
     pid = os.fork()
     if pid:
         return pid
@@ -63,12 +63,12 @@ def _start(path: str, folder: str, rank: int, variables: "dict[str, str]", optio
         sys.stderr = open(2, "w", buffering=1, closefd=False)
         sys.path.insert(0, "")
         if options is None:
-            sys.argv = [path]
-            runpy.run_path(path, run_name="__main__")
+            sys.argv = command
+            runpy.run_path(command[0], run_name="__main__")
         else:
             from lockstep_probe.__main__ import main
 
-            main([*options, "--stream", f"{folder}/stream{rank}", path])
+            main([*options, "--stream", f"{folder}/stream{rank}", *command])
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1

@@ -16,13 +16,14 @@ class Micro:
     """One backward pass."""
 
     loss: Any  # a float, or a detached tensor on a GPU that is read when the step is recorded
-    divisor: float = 1.0  # what the script divided the loss by
+    factor: float = 1.0  # what the script multiplied the loss by
     tokens: int = 0
     batches: list[Batch] = field(default_factory=list)
     size: int = 0  # samples, also where no loader gave them
 
     def value(self) -> float:
-        return float(self.loss) if isinstance(self.loss, torch.Tensor) else self.loss
+        """The loss itself, without the factor."""
+        return (float(self.loss) if isinstance(self.loss, torch.Tensor) else self.loss) / self.factor
 
 
 @dataclass

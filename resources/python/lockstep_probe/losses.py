@@ -1,7 +1,8 @@
-"""What the graph behind a loss says: by what it was divided for accumulation, and how many tokens it averages over."""
+"""What the graph behind a loss says: the factors the script put on it, and how many tokens it averages over."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, Optional
 
 import torch
@@ -9,22 +10,30 @@ import torch
 _DEPTH = 6  # nodes looked at between the loss and its loss function
 
 
-def scalar_divisor(loss: torch.Tensor) -> float:
-    """K for `loss / K` and `loss * (1 / K)`, else 1."""
-    node = loss.grad_fn
-    if node is None:
-        return 1.0
-    name = node.name()
-    if name not in ("DivBackward0", "MulBackward0"):
-        return 1.0
-    other = getattr(node, "_saved_other", None)
-    if isinstance(other, torch.Tensor):
-        if other.numel() != 1 or other.requires_grad or not other.is_cpu or other.dim() != 0:
-            return 1.0
-        other = other.item()
-    if not isinstance(other, (int, float)) or other == 0:
-        return 1.0
-    return float(other) if name == "DivBackward0" else 1.0 / float(other)
+def constant_factor(loss: torch.Tensor) -> float:
+    """What the script multiplied its loss by before it called backward: 1 / K for accumulation, W, a weight of the rank. 1
+    where there is nothing of the kind, or nothing that can be taken back."""
+    factor, node = 1.0, loss.grad_fn
+    for _ in range(_DEPTH):
+        name = node.name() if node is not None else ""
+        if name not in ("DivBackward0", "MulBackward0"):
+            break
+        inputs = [entry[0] for entry in node.next_functions]
+        if sum(entry is not None for entry in inputs) != 1:
+            break  # a product of two results, as with a learned temperature
+        first = inputs[0] is not None  # the loss is the left operand
+        value = _number(getattr(node, "_saved_other" if first else "_saved_self", None))
+        if value is None or (name == "DivBackward0" and not first):
+            break
+        factor = factor / value if name == "DivBackward0" and value else factor * value
+        node = inputs[0] if first else inputs[1]
+    return factor if factor and math.isfinite(factor) else 1.0
+
+
+def _number(value: Any) -> Optional[float]:
+    if isinstance(value, torch.Tensor):
+        return float(value) if value.numel() == 1 and value.is_cpu else None
+    return float(value) if isinstance(value, (int, float)) else None
 
 
 def averaged_targets(loss: torch.Tensor, samples: int) -> Optional[int]:

@@ -11,7 +11,7 @@ import torch
 
 from . import quantity as q
 from . import wire
-from .facts import Facts, Micro
+from .facts import Facts
 from .measure import State, in_order
 from .reference import MASK
 
@@ -26,7 +26,6 @@ class Recording:
         self._tokens_seen = 0
         self._epoch = 0
         self.micro_steps = 1  # of the last step
-        self._accumulated = 1  # the number of micro-batches the script divides its loss by
         self._closed_at = time.perf_counter()
         self._generators: list[torch.Tensor] = []
 
@@ -92,7 +91,7 @@ class Recording:
         self._closed_at = now
 
     def _losses(self, values: wire.StepValues, facts: Facts) -> None:
-        losses = [self._loss(micro, facts) for micro in facts.micros]
+        losses = [micro.value() for micro in facts.micros]
         for index, (micro, loss) in enumerate(zip(facts.micros, losses)):
             values.real(q.LOSS_MICRO, loss, index)
             values.integer(q.SAMPLES, micro.size, index)
@@ -102,12 +101,6 @@ class Recording:
             values.real(q.LOSS, in_order(losses) / len(losses))
         if facts.logged is not None:
             values.real(q.LOSS_LOGGED, facts.logged)
-
-    def _loss(self, micro: Micro, facts: Facts) -> float:
-        """Of the micro-batch itself: without the division by the number of micro-batches that accumulation asks for."""
-        if micro.divisor == len(facts.micros):
-            self._accumulated = len(facts.micros)
-        return micro.value() * micro.divisor if micro.divisor == self._accumulated != 1 else micro.value()
 
     def _gradients(self, values: wire.StepValues, facts: Facts) -> None:
         share = q.SHARE if self._s.layout.sharded else 0

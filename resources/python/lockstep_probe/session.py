@@ -23,7 +23,7 @@ from .facts import Facts, Micro
 from .find_models import find_models
 from .hooks.clipping import watch_sharded
 from .layout import Layout
-from .losses import averaged_targets, scalar_divisor
+from .losses import averaged_targets, constant_factor
 from .measure import Measures
 from .records import Recording
 from .samples import Batch, batch_size, content_hashes
@@ -342,7 +342,7 @@ class Session:
             loss = loss.item() if loss.is_cpu else loss.clone()
         # A script may train in evaluation mode; then the batches of an evaluation come before the last one.
         trained = [batch for batch in self.batches if not batch.aside] or self.batches[-1:]
-        micro = Micro(loss, scalar_divisor(original), batches=trained)
+        micro = Micro(loss, constant_factor(original), batches=trained)
         self.batches = []
         micro.size = sum(batch.size for batch in micro.batches)
         if micro.size or not self.batches_seen:

@@ -46,9 +46,14 @@ class Project:
         name = f"{case.script}-single" if world == 1 else f"{case.name}-w{world}"
         if name not in self.made:
             script = str(HERE / f"{case.script}.py")
-            torchrun = [str(Path(self.python).parent / "torchrun"), "--nproc-per-node", str(world), script, case.fault or "-"]
-            command = [self.python, script] if world == 1 else torchrun
-            code, run = self.call("probe", self.folder, "--name", name, "--record", "tensor", "--", *command)
+            if world == 1:
+                command = [self.python, script]
+            elif case == CASES[0]:  # one the way a user would
+                command = [str(Path(self.python).parent / "torchrun"), "--nproc-per-node", str(world), script, "-"]
+            else:
+                command = [self.python, str(HERE / "fork_ranks.py"), "lockstep_probe", str(world), script, case.fault or "-"]
+            code, run = self.call("probe", self.folder, "--name", name, "--world", str(world), "--record", "tensor", "--",
+                                  *command)
             if code != 0:
                 raise SystemExit(f"{name}: {run['first_failure']}")
             self.made[name] = run["run"]
