@@ -58,6 +58,30 @@ class Recording(unittest.TestCase):
             self.assertEqual(done.code, 0, done.output)
             self.assertEqual(sorted(i for s in done.recorded.samples for i in s["ids"]), list(range(40)))
 
+    def test_a_loader_that_fetches_ahead_keeps_its_batches_with_their_steps(self) -> None:
+        r = train("""
+    class Ahead(DataLoader):
+        def __iter__(self):
+            iterator = super().__iter__()
+            current = next(iterator)
+            for following in iterator:
+                yield current
+                current = following
+            yield current
+
+    class Repeated(DataLoader):
+        def __iter__(self):
+            yield from super().__iter__()
+
+    for kind in (Ahead, Repeated):
+        for features, label in kind(data, batch_size=10):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(features), label).backward()
+            optimizer.step()
+    """).recorded
+        self.assertEqual([s["ids"][0] for s in r.samples], [0, 10, 20, 30] * 2)
+        self.assertEqual([s["step"] for s in r.samples], list(range(1, 9)))
+
     def test_accumulation_is_one_step_of_several_micro_batches(self) -> None:
         r = train("""
     for i, (features, label) in enumerate(DataLoader(data, batch_size=5)):

@@ -25,6 +25,8 @@ class Batch:
     size: int = 0
     epoch: int = 0
     aside: bool = False  # fetched while the model was in evaluation mode
+    source: int = 0  # the loader
+    may_be_ahead: bool = False  # the loader has an iterator of its own
 
 
 def leaves(value: Any) -> Iterator[Any]:

@@ -16,8 +16,10 @@ import traceback
 from typing import Any, Callable, Iterable, Optional, Sequence
 
 import torch
+from torch.utils.data import DataLoader
 
 from . import wire
+from .batches import Batches
 from .environment import rank_and_world
 from .facts import Facts, Micro
 from .find_models import find_models
@@ -78,8 +80,7 @@ class Session:
         self.watched: dict[int, tuple[int, list[int]]] = {}  # by optimizer: number of parameters, their pieces
         self.steps_of: dict[int, int] = {}  # by optimizer
         self.nested: list[int] = []
-        self.batches: list[Batch] = []
-        self.batches_seen = False
+        self.batches = Batches()
         self.loss_scale = 1.0
         self.armed = False  # gradient hooks see the gradients of a backward that is reduced afterwards
         self.last_ready = 0.0
@@ -103,7 +104,7 @@ class Session:
         self.announce()
 
     @watching
-    def fetched(self, data: Any, ids: Callable[[], Optional[list[int]]], epoch: int, seconds: float) -> None:
+    def fetched(self, loader: Any, data: Any, ids: Callable[[], Optional[list[int]]], epoch: int, seconds: float) -> None:
         self.stream.stage = wire.STAGE_FORWARD
         self.pending.seconds["data"] += seconds
         self.ready_at = time.perf_counter()
@@ -112,16 +113,18 @@ class Session:
         numbers = ids()
         size = len(numbers) if numbers is not None else batch_size(data)
         aside = bool(self.layout.models) and not any(model.training for model in self.layout.models)
-        self.batches.append(Batch(numbers, content_hashes(self.measures, data, size), size, epoch, aside))
-        self.batches_seen = True
+        own_iterator = type(loader).__iter__ is not DataLoader.__iter__
+        self.script.loader_used(loader)
+        self.batches.add(Batch(numbers, content_hashes(self.measures, data, size), size, epoch, aside, id(loader), own_iterator))
+        self.batches.seen = True
 
     @watching
-    def loader_used(self, loader: Any) -> None:
-        if torch.is_grad_enabled():
-            self.script.loader_used(loader)
+    def epoch_begins(self, loader: Any) -> None:
+        self.batches.loader_begins(id(loader))
 
     @watching
-    def epoch_ended(self, epoch: int) -> None:
+    def epoch_ended(self, loader: Any, epoch: int) -> None:
+        self.batches.loader_ended(id(loader))
         if torch.is_grad_enabled() and self.step > 0:
             self.event("epoch_end", {"epoch": epoch})
 
@@ -129,15 +132,15 @@ class Session:
     def forward_of(self, module: torch.nn.Module, inputs: Sequence[Any]) -> None:
         """An outermost module is called. Seen until the first step, and later where no loader gives the batches."""
         if not torch.is_grad_enabled() or not module.training:
-            if not self.batches_seen or self.step < 1:
+            if not self.batches.seen or self.step < 1:
                 self.batches.clear()
             return
         if not any(p.requires_grad for p in module.parameters()):
             return
         self.begin()
-        if not self.batches_seen:
+        if not self.batches.seen:
             size = batch_size(inputs)
-            self.batches.append(Batch(None, content_hashes(self.measures, inputs, size), size))
+            self.batches.add(Batch(None, content_hashes(self.measures, inputs, size), size))
 
     @watching
     def before_backward(self, tensors: Any) -> None:
@@ -340,12 +343,9 @@ class Session:
         if original.numel() == 1:
             loss = original.detach()
             loss = loss.item() if loss.is_cpu else loss.clone()
-        # A script may train in evaluation mode; then the batches of an evaluation come before the last one.
-        trained = [batch for batch in self.batches if not batch.aside] or self.batches[-1:]
-        micro = Micro(loss, constant_factor(original), batches=trained)
-        self.batches = []
+        micro = Micro(loss, constant_factor(original), batches=self.batches.take())
         micro.size = sum(batch.size for batch in micro.batches)
-        if micro.size or not self.batches_seen:
+        if micro.size or not self.batches.seen:
             micro.tokens = averaged_targets(original, micro.size) or 0
         return micro
 
@@ -363,7 +363,7 @@ class Session:
         self.pending.local, self.pending.reduced = left.local, left.reduced
 
     def _stop_watching_forward(self) -> None:
-        if self.batches_seen or self.compiled:
+        if self.batches.seen or self.compiled:
             for handle in self.forward_hooks:
                 handle.remove()
             self.forward_hooks.clear()

@@ -31,6 +31,7 @@ def install(session: "Session") -> None:
         def __iter__(self: Any) -> Any:
             iterator = original(self)
             epochs[self] = epochs.get(self, -1) + 1
+            session.epoch_begins(self)
             if isinstance(iterator, base):
                 loaders[iterator] = self
             return iterator
@@ -60,13 +61,12 @@ def install(session: "Session") -> None:
                 data = original(self)
             except StopIteration:
                 if loader is not None:
-                    session.epoch_ended(epochs.get(loader, 0))
+                    session.epoch_ended(loader, epochs.get(loader, 0))
                 raise
             queue = self.__dict__.get(_IDS)
             index = queue.popleft() if queue else None
             if loader is not None:
-                session.loader_used(loader)
-                session.fetched(data, lambda: _ids(loader, index), epochs.get(loader, 0), time.perf_counter() - begin)
+                session.fetched(loader, data, lambda: _ids(loader, index), epochs.get(loader, 0), time.perf_counter() - begin)
             return data
 
         return __next__

@@ -1,0 +1,46 @@
+"""Batches that were fetched and not yet trained on, and which of them a backward pass belongs to."""
+
+from __future__ import annotations
+
+from .samples import Batch
+
+
+class Batches:
+    def __init__(self) -> None:
+        self.seen = False  # a loader gave one
+        self._waiting: list[Batch] = []
+        self._ahead: dict[int, int] = {}  # by loader: how many batches it is ahead of the training
+        self._ended: set[int] = set()
+
+    def add(self, batch: Batch) -> None:
+        self._waiting.append(batch)
+
+    def clear(self) -> None:
+        self._waiting.clear()
+
+    def loader_begins(self, source: int) -> None:
+        """A new turn; what the last one was ahead when the script left it was never trained on."""
+        self._ended.discard(source)
+        self._ahead.pop(source, None)
+        self._waiting = [batch for batch in self._waiting if batch.source != source or not batch.may_be_ahead]
+
+    def loader_ended(self, source: int) -> None:
+        """What it is still ahead will be trained on; nothing follows."""
+        self._ended.add(source)
+
+    def take(self) -> list[Batch]:
+        """Those of the backward pass that begins."""
+        # A script may train in evaluation mode; then the batches of an evaluation come before the last one.
+        waiting = [batch for batch in self._waiting if not batch.aside] or self._waiting[-1:]
+        kept: list[Batch] = []
+        for source in {batch.source for batch in waiting}:
+            own = [batch for batch in waiting if batch.source == source]
+            # Some loaders (accelerate's) fetch the next batch before they hand out one: seen by the first backward.
+            ahead = self._ahead.setdefault(source, len(own) - 1 if own[0].may_be_ahead else 0)
+            if ahead and source not in self._ended:
+                kept += own[len(own) - ahead :]
+            elif ahead:
+                kept += own[1:]  # the last ones, one by one
+        taken = [batch for batch in waiting if not any(batch is other for other in kept)]
+        self._waiting = kept
+        return taken
