@@ -1,5 +1,7 @@
 #include "app/cli/run_options.h"
 
+#include "app/cli/resume_options.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -23,7 +25,8 @@ void RunConfigOptions::addTo(CLI::App& command)
         command.add_flag(name, field, description);
     };
 
-    word("--mode", c.mode, "how to train (default single)", "single|ddp|fsdp|twin");
+    command_ = &command;
+    mode_ = word("--mode", c.mode, "how to train (default single)", "single|ddp|fsdp|twin");
     workload_ = word("--workload", c.workload, "what to train (default: the project's)", "NAME");
     word("--name", c.name, "name of the run (default: made from mode and world)", "NAME");
     world_ = number("--world", c.world, "ranks (default 2 for ddp, fsdp and twin)");
@@ -32,7 +35,10 @@ void RunConfigOptions::addTo(CLI::App& command)
     number("--epochs", c.epochs, "epochs, where --steps is absent");
     number("--align-world", c.alignWorld, "single: train on the global batches of a DDP run of this world",
            "W");
-    number("--join-from", c.joinFrom, "aligned: the rank whose micro-batches come first (another order of sums)", "R");
+    number("--data-world", c.dataWorld,
+           "deal the samples as to this many ranks; each process works through several", "W");
+    number("--join-from", c.joinFrom,
+           "aligned: the rank whose micro-batches come first (another order of sums)", "R");
     word("--order", c.order, "order of the samples (default aligned)", "aligned|python");
     flag("--no-shuffle", noShuffle_, "samples in their own order");
     flag("--drop-last", c.dropLast, "the sampler drops the tail that does not divide");
@@ -50,6 +56,9 @@ void RunConfigOptions::addTo(CLI::App& command)
     number("--accumulate", c.accumulate, "micro-batches per optimizer step (default 1)", "K");
     number("--dropout", c.dropout, "probability (default: the workload's)", "X");
     word("--amp", c.amp, "mixed precision (default off)", "off|bf16|fp16");
+    number("--scaler-scale", c.scalerScale, "fp16: loss scale at the start (default 65536)", "X");
+    number("--scaler-growth-interval", c.scalerGrowthInterval,
+           "fp16: steps without inf after which the scale doubles (default 2000)");
     word("--backend", c.backend, "default gloo", "gloo|nccl");
     word("--device", c.device, "default cpu", "cpu|cuda");
     word("--reduction", c.reduction, "order of gradient sums (default native)", "native|ordered");
@@ -60,10 +69,15 @@ void RunConfigOptions::addTo(CLI::App& command)
     flag("--no-broadcast-buffers", noBroadcast_, "DDP: broadcast_buffers off");
     number("--threads", c.threads, "threads per rank (default 1; part of the bits)");
     word("--record", c.record, "what is recorded (default step)", "off|step|tensor|full");
+    word("--keep-steps", c.keepSteps, "record full: steps whose tensors are kept (default 1)", "1,10,200-205");
     number("--checkpoint-every", c.checkpointEvery,
            "optimizer steps between checkpoints (default: only at the end)");
     number("--collective-timeout", c.collectiveTimeoutSeconds,
            "seconds a rank waits for the others (default 60)", "S");
+    number("--log-every", c.logEvery,
+           "optimizer steps between losses rank 0 shows as the run's (default: none)");
+    word("--freeze", c.freeze, "start of the names of parameters that train later", "NAME");
+    number("--freeze-until", c.freezeUntil, "the first optimizer step that trains them");
     word("--resume", c.resume, "checkpoint to go on from", "FILE");
     command.add_option("--fault", faults_, "a deviation of the engine on purpose; may be repeated")
         ->option_text("ID[,k=v]")
@@ -73,6 +87,26 @@ void RunConfigOptions::addTo(CLI::App& command)
         ->option_text("K=V")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+Result<RunConfig> RunConfigOptions::resumed(RunConfig given) const
+{
+    std::error_code ignored;
+    if (!std::filesystem::exists(given.resume, ignored))
+        return Error{ErrorKind::NotFound, fmt::format("The run cannot go on from {}", given.resume),
+                     "there is no such file",
+                     "Name a checkpoint; lockstep-cli runs shows the folders of the runs"};
+    given.resume = std::filesystem::absolute(given.resume); // the ranks have another working folder in mind
+    Result<RunConfig> config = configFromCheckpoint(*command_, given);
+    if (!config)
+        return config;
+    if (mode_->count() > 0 && world_->count() == 0) {
+        if (config->mode == "single")
+            config->world = 1;
+        else if (config->world == 1)
+            config->world = kDefaultWorld;
+    }
+    return config;
 }
 
 Result<RunConfig> RunConfigOptions::config(const std::string& projectWorkload) const
@@ -98,13 +132,10 @@ Result<RunConfig> RunConfigOptions::config(const std::string& projectWorkload) c
         config.workloadOptions[text.substr(0, equals)] = text.substr(equals + 1);
     }
     if (!config.resume.empty()) {
-        std::error_code ignored;
-        if (!std::filesystem::exists(config.resume, ignored))
-            return Error{ErrorKind::NotFound, fmt::format("The run cannot go on from {}", config.resume),
-                         "there is no such file",
-                         "Name a checkpoint; lockstep-cli runs shows the folders of the runs"};
-        config.resume =
-            std::filesystem::absolute(config.resume); // the ranks have another working folder in mind
+        Result<RunConfig> whole = resumed(std::move(config));
+        if (!whole)
+            return whole.error();
+        config = std::move(whole).value();
     }
     if (Status valid = validate(config); !valid)
         return valid.error();

@@ -39,6 +39,7 @@ QStringList runArguments(const RunConfig& c)
     };
     option("--align-world", c.alignWorld, standard.alignWorld);
     option("--join-from", c.joinFrom, standard.joinFrom);
+    option("--data-world", c.dataWorld, standard.dataWorld);
     option("--batch", c.batch, standard.batch);
     option("--steps", c.steps, standard.steps);
     option("--epochs", c.epochs, standard.epochs);
@@ -57,7 +58,11 @@ QStringList runArguments(const RunConfig& c)
     option("--clip-value", c.clipValue, standard.clipValue);
     option("--accumulate", c.accumulate, standard.accumulate);
     option("--dropout", c.dropout, standard.dropout);
+    option("--freeze", c.freeze, standard.freeze);
+    option("--freeze-until", c.freezeUntil, standard.freezeUntil);
     option("--amp", c.amp, standard.amp);
+    option("--scaler-scale", c.scalerScale, standard.scalerScale);
+    option("--scaler-growth-interval", c.scalerGrowthInterval, standard.scalerGrowthInterval);
     option("--backend", c.backend, standard.backend);
     option("--device", c.device, standard.device);
     option("--reduction", c.reduction, standard.reduction);
@@ -68,7 +73,9 @@ QStringList runArguments(const RunConfig& c)
     flag("--no-broadcast-buffers", !c.broadcastBuffers);
     option("--threads", c.threads, standard.threads);
     option("--record", c.record, standard.record);
+    option("--keep-steps", c.keepSteps, standard.keepSteps);
     option("--checkpoint-every", c.checkpointEvery, standard.checkpointEvery);
+    option("--log-every", c.logEvery, standard.logEvery);
     option("--collective-timeout", c.collectiveTimeoutSeconds, standard.collectiveTimeoutSeconds);
     option("--resume", c.resume, standard.resume);
     for (const FaultSpec& fault : c.faults) {

@@ -1,6 +1,7 @@
 #include "core/config/run_config.h"
 
 #include "core/config/json.h"
+#include "core/config/step_choice.h"
 
 #include <fmt/format.h>
 
@@ -23,6 +24,7 @@ void eachField(Config& c, Visit&& visit)
     visit("world", c.world);
     visit("align_world", c.alignWorld);
     visit("join_from", c.joinFrom);
+    visit("data_world", c.dataWorld);
     visit("batch", c.batch);
     visit("steps", c.steps);
     visit("epochs", c.epochs);
@@ -41,6 +43,8 @@ void eachField(Config& c, Visit&& visit)
     visit("clip_value", c.clipValue);
     visit("accumulate", c.accumulate);
     visit("amp", c.amp);
+    visit("scaler_scale", c.scalerScale);
+    visit("scaler_growth_interval", c.scalerGrowthInterval);
     visit("backend", c.backend);
     visit("device", c.device);
     visit("reduction", c.reduction);
@@ -50,9 +54,13 @@ void eachField(Config& c, Visit&& visit)
     visit("bucket_mb", c.bucketMb);
     visit("broadcast_buffers", c.broadcastBuffers);
     visit("dropout", c.dropout);
+    visit("freeze", c.freeze);
+    visit("freeze_until", c.freezeUntil);
     visit("threads", c.threads);
     visit("record", c.record);
+    visit("keep_steps", c.keepSteps);
     visit("checkpoint_every", c.checkpointEvery);
+    visit("log_every", c.logEvery);
     visit("collective_timeout_seconds", c.collectiveTimeoutSeconds);
     visit("resume", c.resume);
     visit("faults", c.faults);
@@ -269,6 +277,7 @@ Status validate(const RunConfig& c)
         atLeast("world", c.world, 1),
         atLeast("align-world", c.alignWorld, 1),
         atLeast("join-from", c.joinFrom, 0),
+        atLeast("data-world", c.dataWorld, 0),
         atLeast<std::int64_t>("batch", c.batch, 1),
         atLeast<std::int64_t>("steps", c.steps, 0),
         atLeast<std::int64_t>("epochs", c.epochs, 0),
@@ -281,6 +290,10 @@ Status validate(const RunConfig& c)
         atLeast("accumulate", c.accumulate, 1),
         atLeast("bucket-mb", c.bucketMb, 0.0),
         atLeast("threads", c.threads, 1),
+        atLeast("scaler-scale", c.scalerScale, 1.0),
+        atLeast<std::int64_t>("scaler-growth-interval", c.scalerGrowthInterval, 1),
+        atLeast<std::int64_t>("log-every", c.logEvery, 0),
+        atLeast<std::int64_t>("freeze-until", c.freezeUntil, 0),
     };
     for (const Status& check : checks)
         if (!check)
@@ -289,9 +302,29 @@ Status validate(const RunConfig& c)
         return badOption("world", fmt::format("{}", c.world), "1 with --mode single (see --align-world)");
     if (c.world > 1024)
         return badOption("world", fmt::format("{}", c.world), "1 to 1024");
+    if (const Result<StepChoice> steps = StepChoice::parse(c.keepSteps); !steps)
+        return steps.error();
+    if (c.dataWorld > 0 &&
+        (c.dataWorld % c.world != 0 || c.dataWorld > 1024 || c.alignWorld > 1 || c.order == "python"))
+        return badOption("data-world", fmt::format("{}", c.dataWorld),
+                         "a multiple of --world, without --align-world and --order python");
     if (c.backend == "nccl" && c.device != "cuda")
         return badOption("backend", c.backend, "gloo with --device cpu; NCCL needs --device cuda");
     return {};
+}
+
+int dataRanks(const RunConfig& c)
+{
+    if (c.dataWorld > 0)
+        return c.dataWorld;
+    if (c.mode == "single" && c.order == "python")
+        return 1;
+    return c.mode == "single" || (c.mode == "ddp" && c.world == 1) ? c.alignWorld : c.world;
+}
+
+std::int64_t samplesPerStep(const RunConfig& config)
+{
+    return config.batch * config.accumulate * dataRanks(config);
 }
 
 Result<FaultSpec> parseFault(const std::string& text)

@@ -34,10 +34,11 @@ void Adam::step(const std::vector<at::Tensor>& parameters, double rate)
             s.stepCount = at::zeros({}, at::kFloat);
         }
         const double t = double(++*s.stepCount.data_ptr<float>());
-        if (weightDecay_ != 0 && decoupled_)
-            p.mul_(1 - rate * weightDecay_);
-        else if (weightDecay_ != 0)
-            grad = grad.add(p, weightDecay_);
+        const double decay = decayOf(i, weightDecay_);
+        if (decay != 0 && decoupled_)
+            p.mul_(1 - rate * decay);
+        else if (decay != 0)
+            grad = grad.add(p, decay);
         s.average.lerp_(grad, 1 - kBeta1);
         s.square.mul_(kBeta2).addcmul_(grad, grad, 1 - kBeta2);
         const double correction1 = 1 - std::pow(kBeta1, t);

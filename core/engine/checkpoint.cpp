@@ -13,39 +13,6 @@ namespace lockstep {
 
 namespace {
 
-DType dtypeOf(const at::Tensor& t)
-{
-    switch (t.scalar_type()) {
-    case at::kLong:
-        return DType::Int64;
-    case at::kByte:
-        return DType::UInt8;
-    default:
-        return DType::Float32;
-    }
-}
-
-// The tensor's memory stays valid: the write ends before training goes on.
-SaveValue save(const at::Tensor& t)
-{
-    const std::span bytes(static_cast<const std::byte*>(t.data_ptr()), t.nbytes());
-    return SaveTensor::dense(dtypeOf(t), t.sizes().vec(), bytes);
-}
-
-SaveValue modelState(Replica& replica)
-{
-    // state_dict order: module by module, each one's parameters, then its buffers.
-    SaveDict model;
-    for (const auto& module : replica.model().named_modules()) {
-        const std::string prefix = module.key().empty() ? "" : module.key() + ".";
-        for (const auto& p : module.value()->named_parameters(false))
-            model.set(prefix + p.key(), save(p.value().detach()));
-        for (const auto& b : module.value()->named_buffers(false))
-            model.set(prefix + b.key(), save(b.value()));
-    }
-    return model;
-}
-
 SaveValue optionValue(const Optimizer::Option& option)
 {
     switch (option.kind) {
@@ -68,7 +35,7 @@ SaveValue optimizerState(Replica& replica)
         indices.items.emplace_back(std::int64_t(i));
         SaveDict own;
         for (const auto& [name, tensor] : replica.optimizer().state(i))
-            own.set(name, save(tensor));
+            own.set(name, savedTensor(tensor));
         if (!own.items.empty())
             state.set(std::int64_t(i), std::move(own));
     }
@@ -101,7 +68,51 @@ SaveValue samplerState(const DataOrder& data)
     state.set("epoch", data.position().epoch);
     state.set("position", data.position().consumed);
     state.set("order_seed", std::int64_t(data.orderSeed()));
+    state.set("base_seed", std::int64_t(data.baseSeed()));
     return state;
+}
+
+// GradScaler.state_dict().
+SaveValue scalerState(const GradScaler& scaler)
+{
+    SaveDict state;
+    state.set("scale", scaler.value());
+    state.set("growth_factor", GradScaler::kGrowthFactor);
+    state.set("backoff_factor", GradScaler::kBackoffFactor);
+    state.set("growth_interval", scaler.growthInterval());
+    state.set("_growth_tracker", scaler.growthTracker());
+    return state;
+}
+
+// Of the ranks after the first, whose buffers are in the model: they differ until rank 0's are broadcast again.
+SaveValue rankBuffers(Replica& replica, const std::vector<at::Tensor>& packed,
+                      std::vector<at::Tensor>& memory)
+{
+    SaveDict ranks;
+    for (std::size_t r = 1; r < packed.size(); ++r) {
+        std::vector<at::Tensor> own;
+        for (const at::Tensor& b : replica.buffers())
+            own.push_back(at::empty_like(b));
+        unpackBuffers(packed[r], own);
+        SaveDict named;
+        for (std::size_t i = 0; i < own.size(); ++i)
+            named.set(replica.bufferNames()[i], savedTensor(own[i]));
+        ranks.set(std::int64_t(r), std::move(named));
+        memory.insert(memory.end(), own.begin(), own.end());
+    }
+    return ranks;
+}
+
+SaveValue bucketLayout(const Buckets& buckets)
+{
+    SaveList layout;
+    for (const std::vector<std::size_t>& bucket : buckets) {
+        SaveList indices;
+        for (const std::size_t i : bucket)
+            indices.items.emplace_back(std::int64_t(i));
+        layout.items.emplace_back(std::move(indices));
+    }
+    return layout;
 }
 
 std::string checkpointName(std::int64_t step)
@@ -113,8 +124,58 @@ std::string checkpointName(std::int64_t step)
 
 } // namespace
 
+DType dtypeOf(const at::Tensor& t)
+{
+    switch (t.scalar_type()) {
+    case at::kLong:
+        return DType::Int64;
+    case at::kByte:
+        return DType::UInt8;
+    default:
+        return DType::Float32;
+    }
+}
+
+SaveValue savedTensor(const at::Tensor& t)
+{
+    const std::span bytes(static_cast<const std::byte*>(t.data_ptr()), t.nbytes());
+    return SaveTensor::dense(dtypeOf(t), t.sizes().vec(), bytes);
+}
+
+SaveValue modelState(Replica& replica)
+{
+    SaveDict model;
+    for (const auto& module : replica.model().named_modules()) {
+        const std::string prefix = module.key().empty() ? "" : module.key() + ".";
+        for (const auto& p : module.value()->named_parameters(false))
+            model.set(prefix + p.key(), savedTensor(p.value().detach()));
+        for (const auto& b : module.value()->named_buffers(false))
+            model.set(prefix + b.key(), savedTensor(b.value()));
+    }
+    return model;
+}
+
+at::Tensor packBuffers(const std::vector<at::Tensor>& buffers)
+{
+    std::vector<at::Tensor> bytes;
+    for (const at::Tensor& b : buffers)
+        bytes.push_back(b.cpu().contiguous().view({-1}).view(at::kByte));
+    return at::cat(bytes);
+}
+
+void unpackBuffers(const at::Tensor& packed, const std::vector<at::Tensor>& buffers)
+{
+    const at::NoGradGuard noGrad;
+    std::int64_t first = 0;
+    for (const at::Tensor& b : buffers) {
+        const auto bytes = std::int64_t(b.nbytes());
+        b.copy_(packed.slice(0, first, first + bytes).clone().view(b.scalar_type()).view(b.sizes()));
+        first += bytes;
+    }
+}
+
 Result<CheckpointWritten> writeCheckpoint(const std::string& runFolder, Replica& replica,
-                                          const std::vector<at::Tensor>& generators)
+                                          const RankStates& states)
 {
     const std::filesystem::path folder = std::filesystem::path(runFolder) / "checkpoints";
     std::error_code error;
@@ -123,22 +184,26 @@ Result<CheckpointWritten> writeCheckpoint(const std::string& runFolder, Replica&
         return Error{ErrorKind::Io, "The folder " + folder.string() + " cannot be made", error.message(),
                      "Check the rights of the project folder and the free space"};
     SaveDict rng;
-    for (std::size_t r = 0; r < generators.size(); ++r)
-        rng.set(std::int64_t(r), save(generators[r]));
-    const RunConfig& config = replica.config();
-    const int ranks = config.mode == "single" ? config.alignWorld : replica.world();
+    for (std::size_t r = 0; r < states.generators.size(); ++r)
+        rng.set(std::int64_t(r), savedTensor(states.generators[r]));
+    std::vector<at::Tensor> memory; // of tensors made for the file
     SaveDict root;
     root.set("model", modelState(replica));
     root.set("optimizer", optimizerState(replica));
     root.set("scheduler", schedulerState(replica.scheduler()));
+    if (replica.scaler())
+        root.set("scaler", scalerState(*replica.scaler()));
     root.set("rng", std::move(rng));
     root.set("sampler", samplerState(replica.data()));
+    root.set("rank_buffers", rankBuffers(replica, states.buffers, memory));
+    root.set("buckets", bucketLayout(states.buckets));
     root.set("step", replica.step());
+    root.set("optimizer_steps", replica.optimizer().steps());
     root.set("samples_seen", replica.samplesSeen());
     root.set("tokens_seen", replica.tokensSeen());
     root.set("world", std::int64_t(replica.world()));
-    root.set("global_batch", config.batch * config.accumulate * ranks);
-    root.set("config", toJson(config));
+    root.set("global_batch", samplesPerStep(replica.config()));
+    root.set("config", toJson(replica.config()));
 
     CheckpointWritten written;
     written.path = (folder / checkpointName(replica.step())).string();

@@ -17,16 +17,18 @@ std::vector<at::Tensor> gradientsOf(const std::vector<at::Tensor>& parameters)
 
 } // namespace
 
-float clipByNorm(const std::vector<at::Tensor>& parameters, double limit)
+at::Tensor gradientNorm(const std::vector<at::Tensor>& parameters)
 {
     const std::vector<at::Tensor> grads = gradientsOf(parameters);
-    if (grads.empty())
-        return 0;
-    const at::Tensor total = at::linalg_vector_norm(at::stack(at::_foreach_norm(grads, 2)), 2);
+    return grads.empty() ? at::Tensor() : at::linalg_vector_norm(at::stack(at::_foreach_norm(grads, 2)), 2);
+}
+
+float clipToNorm(const std::vector<at::Tensor>& parameters, const at::Tensor& norm, double limit)
+{
     // Python evaluates limit / tensor as reciprocal() * limit: other last bits than a true division.
-    const at::Tensor factor = (total + 1e-6).reciprocal().mul(limit).clamp_max(1.0);
-    at::_foreach_mul_(grads, factor);
-    return total.item<float>();
+    const at::Tensor factor = (norm + 1e-6).reciprocal().mul(limit).clamp_max(1.0);
+    at::_foreach_mul_(gradientsOf(parameters), factor);
+    return norm.item<float>();
 }
 
 void clipByValue(const std::vector<at::Tensor>& parameters, double limit)

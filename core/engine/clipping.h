@@ -7,10 +7,11 @@
 
 namespace lockstep {
 
-// Scales all gradients in place so that their joint L2 norm is at most `limit`; returns the norm before, in
-// float32 as torch works with it. Parameters without gradient are left out; without any the norm is 0. Under
-// no-grad.
-float clipByNorm(const std::vector<at::Tensor>& parameters, double limit);
+// The joint L2 norm of all gradients, a float32 scalar as torch works with it; undefined without any gradient.
+at::Tensor gradientNorm(const std::vector<at::Tensor>& parameters);
+// Scales all gradients in place so that a joint norm of `norm` becomes `limit` at most; returns `norm`. Parameters
+// without gradient are left out. Under no-grad.
+float clipToNorm(const std::vector<at::Tensor>& parameters, const at::Tensor& norm, double limit);
 void clipByValue(const std::vector<at::Tensor>& parameters, double limit);
 
 } // namespace lockstep

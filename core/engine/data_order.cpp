@@ -41,6 +41,7 @@ std::int64_t DataOrder::stepsPerEpoch() const
 void DataOrder::fill(const DataOrderSpec& spec, std::uint64_t orderSeed)
 {
     batches_.clear();
+    allSamples_.clear();
     if (spec.pythonShuffle) {
         batches_ = batches(wholeOrder(spec, orderSeed), spec.batch, false);
         return;
@@ -52,6 +53,8 @@ void DataOrder::fill(const DataOrderSpec& spec, std::uint64_t orderSeed)
         if (adjustIds_)
             adjustIds_(spec, ids);
         auto own = batches(ids, spec.batch, false);
+        if (spec.redeal)
+            spec.redeal(spec, own, allSamples_);
         if (batches_.empty())
             batches_ = std::move(own);
         else
@@ -83,15 +86,16 @@ std::vector<MicroBatch> DataOrder::nextStep(const Draw& draw)
         openEpoch(spec_.pythonShuffle && spec_.sampler.shuffle ? draw() : 0);
     }
     std::vector<MicroBatch> step;
-    while (next_ < batches_.size() && step.size() < std::size_t(spec_.accumulate))
-        step.push_back({position_.epoch, batches_[next_++]});
+    for (; next_ < batches_.size() && step.size() < std::size_t(spec_.accumulate); ++next_)
+        step.push_back({position_.epoch, batches_[next_], allSamples_.empty() ? 0 : allSamples_[next_]});
     position_.consumed = std::int64_t(next_);
     return step;
 }
 
-void DataOrder::seek(DataPosition position, std::uint64_t orderSeed)
+void DataOrder::seek(DataPosition position, std::uint64_t orderSeed, std::uint64_t baseSeed)
 {
     position_ = position;
+    baseSeed_ = baseSeed;
     openEpoch(orderSeed);
     next_ = std::min(std::size_t(position.consumed), batches_.size());
 }

@@ -18,11 +18,17 @@ struct DataOrderSpec {
     bool pythonShuffle = false; // DataLoader(shuffle=...) over the whole set instead of a DistributedSampler
     std::int64_t batch = 32;
     int accumulate = 1;
+    // A fault that deals a global batch unevenly: changes the batches of one rank and says how many samples all ranks
+    // together have in each.
+    std::function<void(const DataOrderSpec&, std::vector<std::vector<std::int64_t>>& own,
+                       std::vector<std::int64_t>& all)>
+        redeal;
 };
 
 struct MicroBatch {
     std::int64_t epoch = 0;
     std::vector<std::int64_t> ids;
+    std::int64_t all = 0; // samples of all ranks in this micro-batch; 0: as many on each
 };
 
 // Where a rank stands in its data: enough to continue an interrupted epoch.
@@ -53,11 +59,11 @@ public:
     std::int64_t stepsPerEpoch() const;
     DataPosition position() const { return position_; }
     bool epochEnded() const { return open_ && next_ == batches_.size(); }
-    // Continues inside an epoch whose draws were already taken when the position was saved; `orderSeed` is
-    // the seed of RandomSampler in that epoch (ignored otherwise).
-    void seek(DataPosition position, std::uint64_t orderSeed);
+    // Continues inside an epoch whose draws were already taken when the position was saved: RandomSampler's seed in
+    // that epoch (ignored otherwise) and base_seed.
+    void seek(DataPosition position, std::uint64_t orderSeed, std::uint64_t baseSeed);
     std::uint64_t orderSeed() const { return orderSeed_; }
-    // Drawn when the epoch was opened: what the loader's workers would be seeded from. 0 after seek().
+    // Drawn when the epoch was opened: what the loader's workers would be seeded from.
     std::uint64_t baseSeed() const { return baseSeed_; }
 
 private:
@@ -69,6 +75,7 @@ private:
     AdjustIds adjustIds_;
     DataPosition position_;
     std::vector<std::vector<std::int64_t>> batches_;
+    std::vector<std::int64_t> allSamples_; // by batch; empty unless dealt unevenly
     std::size_t next_ = 0;
     std::uint64_t orderSeed_ = 0;
     std::uint64_t baseSeed_ = 0;

@@ -1,6 +1,7 @@
 #include "core/engine/ddp.h"
 
 #include "core/engine/bucket_layout.h"
+#include "core/engine/faults/bf16_reduction.h"
 #include "core/engine/ordered_hook.h"
 
 #include <ATen/ATen.h>
@@ -24,13 +25,12 @@ struct Ddp::Impl {
     c10::intrusive_ptr<c10d::ProcessGroup> group;
     bool staticGraph = false;
     bool findUnused = false;
-    bool forwardSync = true; // require_forward_param_sync: false for the forward after a no_sync() pass
     bool delayQueued = false;
     std::shared_ptr<c10d::Reducer> reducer;
     std::shared_ptr<c10d::Logger> logger; // the Reducer calls it: destroyed first, kept as long
 
     void broadcastState(const Replica& replica);
-    void makeReducer(const Replica& replica);
+    void makeReducer(const Replica& replica, const Buckets& resumed);
     void broadcastBuffers(const std::vector<at::Tensor>& buffers);
 };
 
@@ -45,26 +45,30 @@ void Ddp::Impl::broadcastState(const Replica& replica)
     c10d::broadcast_coalesced(group, state, kBroadcastBytes, 0);
 }
 
-void Ddp::Impl::makeReducer(const Replica& replica)
+void Ddp::Impl::makeReducer(const Replica& replica, const Buckets& resumed)
 {
     const RunConfig& config = replica.config();
-    const std::vector<at::Tensor>& parameters = replica.parameters();
-    const std::vector<bool> sparse(parameters.size(), false);
+    std::vector<at::Tensor> parameters;
     std::unordered_map<std::size_t, std::string> names;
-    for (std::size_t i = 0; i < parameters.size(); ++i)
-        names[i] = replica.parameterNames()[i];
+    for (const std::size_t i : replica.inBuckets()) {
+        names[parameters.size()] = replica.parameterNames()[i];
+        parameters.push_back(replica.parameters()[i]);
+    }
+    const std::vector<bool> sparse(parameters.size(), false);
     const BucketLimits limits = bucketLimits(config);
     reducer = std::make_shared<c10d::Reducer>(
-        parameters, firstBuckets(parameters, limits, findUnused), group, sparse, std::int64_t(limits.cap),
-        findUnused, config.bucketView, names, std::int64_t(limits.first),
+        parameters, resumed.empty() ? firstBuckets(parameters, limits, findUnused) : resumed, group, sparse,
+        std::int64_t(limits.cap), findUnused, config.bucketView, names, std::int64_t(limits.first),
         /*skip_all_reduce_unused_params=*/false,
         /*use_python_reducer=*/false, /*bucket_bytes_cap_list=*/std::vector<std::int64_t>{});
     logger = std::make_shared<c10d::Logger>(reducer);
     reducer->set_logger(logger);
     logger->set_construction_data_and_log(config.workload, {}, -1, config.broadcastBuffers, false,
                                           staticGraph);
-    if (config.reduction == "ordered")
+    if (replica.reductionForm() == ReductionForm::Ordered)
         registerOrderedReduction(*reducer, group);
+    else if (replica.reductionForm() == ReductionForm::Bf16)
+        registerBf16Reduction(*reducer, group);
     if (staticGraph) {
         reducer->set_static_graph();
         logger->set_static_graph();
@@ -83,14 +87,15 @@ void Ddp::Impl::broadcastBuffers(const std::vector<at::Tensor>& buffers)
         c10::VariableVersion(buffers[i].unsafeGetTensorImpl()->version_counter()).set_version(versions[i]);
 }
 
-Ddp::Ddp(Replica& replica, Communicator& communicator) : impl_(std::make_unique<Impl>())
+Ddp::Ddp(Replica& replica, Communicator& communicator, const Buckets& resumed)
+    : impl_(std::make_unique<Impl>())
 {
     impl_->group = communicator.group();
     impl_->staticGraph = replica.config().staticGraph;
     impl_->findUnused = replica.config().findUnused && !impl_->staticGraph;
     c10d::verify_params_across_processes(impl_->group, replica.parameters(), std::nullopt);
     impl_->broadcastState(replica);
-    impl_->makeReducer(replica);
+    impl_->makeReducer(replica, resumed);
 }
 
 Ddp::~Ddp() = default;
@@ -102,13 +107,12 @@ void Ddp::beforeForward(Replica& replica, bool synchronise)
         impl_->reducer->prepare_for_forward();
     }
     impl_->reducer->rebuild_buckets(); // acts once, after the first synchronised backward
-    if (impl_->forwardSync && replica.broadcastsBuffers())
+    if (replica.broadcastsBuffers())
         impl_->broadcastBuffers(replica.buffers());
 }
 
 void Ddp::afterForward(Replica&, const at::Tensor& output, bool synchronise)
 {
-    impl_->forwardSync = synchronise;
     if (!synchronise)
         return;
     impl_->reducer->prepare_for_backward(impl_->findUnused ? std::vector<at::Tensor>{output}
@@ -120,11 +124,38 @@ void Ddp::afterForward(Replica&, const at::Tensor& output, bool synchronise)
         });
 }
 
+Buckets Ddp::buckets()
+{
+    impl_->reducer->rebuild_buckets(); // what the next forward would do first
+    return impl_->logger->get_per_bucket_variable_indices();
+}
+
 std::int64_t Ddp::sumOverRanks(std::int64_t own)
 {
     std::vector<at::Tensor> sum{at::scalar_tensor(own, at::kLong)};
     impl_->group->allreduce(sum)->wait();
     return sum[0].item<std::int64_t>();
+}
+
+double Ddp::sumLosses(double own)
+{
+    std::vector<at::Tensor> sum{at::full({1}, own, at::kDouble)};
+    impl_->group->allreduce(sum)->wait();
+    return sum[0].item<double>();
+}
+
+void Ddp::averageByHand(Replica& replica)
+{
+    const at::NoGradGuard noGrad;
+    if (replica.config().clipNorm > 0)
+        replica.clipGradients();
+    for (const at::Tensor& p : replica.parameters()) {
+        if (!p.grad().defined())
+            continue;
+        std::vector<at::Tensor> grad{p.grad()};
+        impl_->group->allreduce(grad)->wait();
+        grad[0].div_(impl_->group->getSize());
+    }
 }
 
 } // namespace lockstep

@@ -40,9 +40,19 @@ public:
     // Number of steps the first parameter with state has taken.
     std::int64_t steps() const { return steps_; }
     void restoreSteps(std::int64_t steps) { steps_ = steps; }
+    // Parameters that weight decay leaves alone, by index; none unless told.
+    void excludeFromDecay(std::vector<bool> excluded) { noDecay_ = std::move(excluded); }
 
 protected:
+    double decayOf(std::size_t parameter, double decay) const
+    {
+        return noDecay_.empty() || !noDecay_[parameter] ? decay : 0;
+    }
+
     std::int64_t steps_ = 0;
+
+private:
+    std::vector<bool> noDecay_;
 };
 
 std::unique_ptr<Optimizer> makeOptimizer(const RunConfig& config, std::size_t parameters);

@@ -16,8 +16,8 @@ void Sgd::step(const std::vector<at::Tensor>& parameters, double rate)
         at::Tensor grad = parameters[i].grad();
         if (!grad.defined())
             continue;
-        if (weightDecay_ != 0)
-            grad = grad.add(parameters[i], weightDecay_);
+        if (const double decay = decayOf(i, weightDecay_); decay != 0)
+            grad = grad.add(parameters[i], decay);
         if (momentum_ != 0) {
             at::Tensor& buffer = buffers_[i];
             if (buffer.defined())

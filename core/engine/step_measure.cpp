@@ -127,12 +127,13 @@ void addValue(StepRecord& record, Quantity quantity, std::uint64_t bits, std::si
     record.values.push_back({quantity, std::uint16_t(index), bits});
 }
 
-void addGradient(StepRecord& record, const GradientMeasure& gradient, Quantity norm, Quantity projection)
+void addGradient(StepRecord& record, const GradientMeasure& gradient, double scale, Quantity norm,
+                 Quantity projection)
 {
-    addValue(record, norm, bitsOf(gradient.norm()));
+    addValue(record, norm, bitsOf(gradient.norm() / scale));
     const Projection sums = gradient.projection();
     for (std::size_t k = 0; k < sums.size(); ++k)
-        addValue(record, projection, bitsOf(sums[k]), k);
+        addValue(record, projection, bitsOf(sums[k] / scale), k);
 }
 
 } // namespace lockstep

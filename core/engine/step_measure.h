@@ -27,6 +27,7 @@ public:
 
     void clear();
     void add(std::size_t parameter, const float* data);
+    void remove(std::size_t parameter) { parts_[parameter].present = false; }
     bool empty() const { return empty_; }
 
     double norm() const;
@@ -81,6 +82,8 @@ private:
 std::uint64_t fingerprintOf(const TensorSpans& spans);
 
 void addValue(StepRecord& record, Quantity quantity, std::uint64_t bits, std::size_t index = 0);
-void addGradient(StepRecord& record, const GradientMeasure& gradient, Quantity norm, Quantity projection);
+// `scale`: what the gradient is multiplied by (a power of two, so nothing is rounded).
+void addGradient(StepRecord& record, const GradientMeasure& gradient, double scale, Quantity norm,
+                 Quantity projection);
 
 } // namespace lockstep

@@ -1,6 +1,7 @@
 #include "core/engine/step_probe.h"
 
 #include "core/base/fingerprint.h"
+#include "core/engine/trainer.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -75,10 +76,13 @@ void StepProbe::watchLocalGradients()
                                                        std::make_unique<LocalHook>(*this, i));
 }
 
-void StepProbe::beforeLastBackward()
+void StepProbe::beforeBackward(bool local)
 {
-    local_.clear();
-    armed_ = true;
+    if (local)
+        local_.clear();
+    if (local && keeper_)
+        keeper_->forget();
+    armed_ = local;
 }
 
 void StepProbe::gradientReady(std::size_t parameter)
@@ -87,12 +91,19 @@ void StepProbe::gradientReady(std::size_t parameter)
         return;
     const at::Tensor grad = replica_.parameters()[parameter].grad().contiguous().cpu();
     local_.add(parameter, grad.data_ptr<float>());
+    if (keeps())
+        keeper_->note("local", layout_.parameterNames[parameter], grad);
     lastReadyNs_ = monotonicNs();
 }
 
 void StepProbe::captureLocalGradients()
 {
     measureGradients(local_);
+    // A parameter that takes no part in this pass hands over nothing, whatever it has accumulated.
+    for (std::size_t i = 0; i < replica_.parameters().size(); ++i)
+        if (!replica_.parameters()[i].requires_grad())
+            local_.remove(i);
+    noteGradients("local");
 }
 
 void StepProbe::beforeUpdate()
@@ -101,12 +112,35 @@ void StepProbe::beforeUpdate()
         replica_.facts().timeWait = double(monotonicNs() - lastReadyNs_) * 1e-9;
     armed_ = false;
     measureGradients(reduced_);
+    noteGradients("reduced");
     clipped_.clear();
 }
 
 void StepProbe::clipped()
 {
     measureGradients(clipped_);
+    noteGradients("clipped");
+}
+
+void StepProbe::noteGradients(const std::string& stage)
+{
+    for (std::size_t i = 0; keeps() && i < replica_.parameters().size(); ++i)
+        if (const at::Tensor& grad = replica_.parameters()[i].grad(); grad.defined())
+            keeper_->note(stage, layout_.parameterNames[i], grad);
+}
+
+void StepProbe::writeKept()
+{
+    if (!keeper_ || !keeper_->wants(replica_.step()))
+        return;
+    const Result<CheckpointWritten> written = keeper_->write(replica_);
+    if (!written)
+        throw Failure{written.error()};
+    EventRecord event;
+    event.step = replica_.step();
+    event.kind = "tensors";
+    event.detail = writtenDetail(*written);
+    recorder_.add(std::move(event));
 }
 
 void StepProbe::measureGradients(GradientMeasure& measure) const
@@ -180,11 +214,18 @@ void StepProbe::addState(StepRecord& record, const at::Tensor& generator)
     addValue(record, Quantity::OptimizerStep, std::uint64_t(replica_.optimizer().steps()));
 }
 
+double StepProbe::localScale() const
+{
+    const double scale = replica_.facts().scale;
+    return local_.empty() || scale == 0 ? 1 : scale;
+}
+
 void StepProbe::addGradients(StepRecord& record) const
 {
     // Without a reduction the local gradient is the gradient.
-    addGradient(record, local_.empty() ? reduced_ : local_, Quantity::GradNormLocal, Quantity::GradProjLocal);
-    addGradient(record, reduced_, Quantity::GradNorm, Quantity::GradProj);
+    addGradient(record, local_.empty() ? reduced_ : local_, localScale(), Quantity::GradNormLocal,
+                Quantity::GradProjLocal);
+    addGradient(record, reduced_, 1, Quantity::GradNorm, Quantity::GradProj);
     if (!clipped_.empty())
         addValue(record, Quantity::GradNormClipped, bitsOf(clipped_.norm()));
 }
@@ -219,19 +260,24 @@ void StepProbe::addFacts(StepRecord& record) const
     addValue(record, Quantity::SamplesSeen, std::uint64_t(replica_.samplesSeen()));
     if (replica_.tokensSeen() > 0)
         addValue(record, Quantity::TokensSeen, std::uint64_t(replica_.tokensSeen()));
-    double loss = 0;
     for (std::size_t k = 0; k < f.micros.size(); ++k) {
         const MicroFacts& micro = f.micros[k];
-        loss += micro.loss;
         addValue(record, Quantity::LossMicro, bitsOf(micro.loss), k);
         addValue(record, Quantity::Samples, micro.ids.size(), k);
         if (micro.tokens > 0)
             addValue(record, Quantity::Tokens, std::uint64_t(micro.tokens), k);
     }
-    addValue(record, Quantity::Loss, bitsOf(loss / double(f.micros.size())));
+    addValue(record, Quantity::Loss, bitsOf(f.loss()));
+    if (f.logged)
+        addValue(record, Quantity::LossLogged, bitsOf(*f.logged));
     addValue(record, Quantity::LearningRate, bitsOf(f.rate));
     if (replica_.config().clipNorm > 0)
         addValue(record, Quantity::ClipNormTorch, bitsOf(double(f.clipNorm)));
+    if (f.scale > 0) {
+        addValue(record, Quantity::ScalerScale, bitsOf(f.scale));
+        addValue(record, Quantity::FoundInf, f.foundInf ? 1 : 0);
+        addValue(record, Quantity::StepSkipped, f.foundInf ? 1 : 0);
+    }
     addValue(record, Quantity::TimeData, bitsOf(f.timeData));
     addValue(record, Quantity::TimeForward, bitsOf(f.timeForward));
     addValue(record, Quantity::TimeBackward, bitsOf(f.timeBackward));
@@ -260,7 +306,7 @@ void StepProbe::recordTensors()
         t.name = layout_.parameterNames[i];
         if (local.has(i)) {
             t.has |= TensorRecord::Local;
-            t.localNorm = local.normOf(i);
+            t.localNorm = local.normOf(i) / localScale();
             t.localFingerprint = local.fingerprintOf(i);
         }
         if (reduced_.has(i)) {
@@ -283,12 +329,18 @@ void StepProbe::recordTensors()
     }
 }
 
-void StepProbe::recordInitial(const at::Tensor& generator)
+StepRecord StepProbe::measureState(const at::Tensor& generator)
 {
     StepRecord record;
     record.rank = replica_.rank();
     record.step = replica_.step();
     addState(record, generator);
+    return record;
+}
+
+void StepProbe::recordInitial(const at::Tensor& generator)
+{
+    const StepRecord record = measureState(generator);
     if (perTensor_)
         recordTensors();
     recorder_.add(record);
@@ -308,6 +360,7 @@ void StepProbe::record(const CollectiveFacts& collectives, const at::Tensor& gen
     recordSamples(record);
     if (perTensor_)
         recordTensors();
+    writeKept();
     recorder_.add(record);
 }
 

@@ -1,7 +1,6 @@
 #include "core/engine/trainer.h"
 
 #include "core/config/json.h"
-#include "core/engine/checkpoint.h"
 #include "core/engine/ddp.h"
 #include "core/engine/step_probe.h"
 #include "core/engine/stop_signal.h"
@@ -26,7 +25,30 @@ void report(const TrainingSetup& setup, const Replica& replica, const std::strin
     setup.recorder->add(std::move(event));
 }
 
-std::string checkpointDetail(const CheckpointWritten& written)
+// What the ranks have of their own, on every rank.
+RankStates rankStates(const TrainingSetup& setup, Replica& replica, GradientExchange& exchange)
+{
+    RankStates states;
+    const at::Tensor own = replica.lanes().streams(at::detail::getDefaultCPUGenerator().get_state());
+    for (const at::Tensor& lanes :
+         setup.communicator ? setup.communicator->gather(own) : std::vector<at::Tensor>{own})
+        for (const at::Tensor& stream : lanes.unbind())
+            states.generators.push_back(stream);
+    if (setup.communicator && setup.communicator->world() > 1 && !replica.buffers().empty())
+        states.buffers = setup.communicator->gather(packBuffers(replica.buffers()));
+    states.buckets = exchange.buckets();
+    return states;
+}
+
+void throwIfFailed(const Status& status)
+{
+    if (!status)
+        throw Failure{status.error()};
+}
+
+} // namespace
+
+std::string writtenDetail(const CheckpointWritten& written)
 {
     rapidjson::StringBuffer buffer;
     JsonWriter json(buffer);
@@ -37,14 +59,11 @@ std::string checkpointDetail(const CheckpointWritten& written)
     return buffer.GetString();
 }
 
-// The CPU generator state of every rank, on every rank.
-std::vector<at::Tensor> allGenerators(const TrainingSetup& setup)
+void keepTensors(const TrainingSetup& setup, StepProbe& probe)
 {
-    const at::Tensor own = at::detail::getDefaultCPUGenerator().get_state();
-    return setup.communicator ? setup.communicator->gather(own) : std::vector<at::Tensor>{own};
+    if (setup.config.record == "full" && !setup.runFolder.empty())
+        probe.keepTensors(TensorKeeper(setup.runFolder, *StepChoice::parse(setup.config.keepSteps)));
 }
-
-} // namespace
 
 bool checkpointDue(const TrainingSetup& setup, const Replica& replica, bool stopping)
 {
@@ -54,14 +73,43 @@ bool checkpointDue(const TrainingSetup& setup, const Replica& replica, bool stop
     return stopping || replica.step() >= replica.totalSteps() || (every > 0 && replica.step() % every == 0);
 }
 
-void saveCheckpoint(const TrainingSetup& setup, Replica& replica, const std::vector<at::Tensor>& generators)
+void saveCheckpoint(const TrainingSetup& setup, Replica& replica, const RankStates& states)
 {
     if (setup.recorder)
         setup.recorder->stage(wire::Stage::Checkpoint);
-    const Result<CheckpointWritten> written = writeCheckpoint(setup.runFolder, replica, generators);
+    const Result<CheckpointWritten> written = writeCheckpoint(setup.runFolder, replica, states);
     if (!written)
         throw Failure{written.error()};
-    report(setup, replica, "checkpoint", checkpointDetail(*written));
+    report(setup, replica, "checkpoint", writtenDetail(*written));
+}
+
+void restoreShared(const TrainingSetup& setup, Replica& replica)
+{
+    if (!setup.resume)
+        return;
+    throwIfFailed(setup.resume->restore(replica));
+    if (replica.step() >= replica.totalSteps())
+        throw Failure{{ErrorKind::Usage, "There is nothing left to train",
+                       "the checkpoint is of step " + std::to_string(replica.step()) +
+                           " and the run ends after step " + std::to_string(replica.totalSteps()),
+                       "Give a larger --steps or --epochs"}};
+}
+
+void startStreams(const TrainingSetup& setup, Replica& replica)
+{
+    if (setup.resume)
+        throwIfFailed(setup.resume->restoreRank(replica));
+    else
+        replica.seedStream();
+}
+
+void recordStart(const TrainingSetup& setup, const Replica& replica, StepProbe& probe,
+                 const at::Tensor& generator)
+{
+    if (setup.resume)
+        report(setup, replica, "resume", setup.resume->detail(probe.measureState(generator)));
+    else
+        probe.recordInitial(generator);
 }
 
 void reportBoundaries(const TrainingSetup& setup, Replica& replica)
@@ -79,22 +127,25 @@ void reportBoundaries(const TrainingSetup& setup, Replica& replica)
 TrainingEnd trainRank(const TrainingSetup& setup)
 {
     Replica replica(setup.config, *setup.workload, *setup.faults, setup.rank, setup.world);
+    restoreShared(setup, replica);
     std::optional<StepProbe> probe;
     if (setup.recorder) {
         probe.emplace(*setup.recorder, replica);
+        keepTensors(setup, *probe);
     }
     std::unique_ptr<GradientExchange> exchange;
     if (setup.communicator) {
-        exchange = std::make_unique<Ddp>(replica, *setup.communicator);
+        exchange = std::make_unique<Ddp>(replica, *setup.communicator,
+                                         setup.resume ? setup.resume->buckets(replica) : Buckets());
         if (probe)
             probe->watchLocalGradients();
     } else {
         exchange = std::make_unique<GradientExchange>();
     }
     replica.attach(setup.recorder, probe ? &*probe : nullptr);
-    replica.seedStream();
+    startStreams(setup, replica);
     if (probe)
-        probe->recordInitial();
+        recordStart(setup, replica, *probe);
     if (setup.communicator)
         setup.communicator->takeFacts(); // those of the construction
 
@@ -103,6 +154,7 @@ TrainingEnd trainRank(const TrainingSetup& setup)
         const std::int64_t tokens = replica.fetch();
         replica.forwardBackward(*exchange, tokens > 0 ? exchange->sumOverRanks(tokens) : 0);
         replica.update(probe ? &*probe : nullptr);
+        replica.logLoss(*exchange);
         if (probe) {
             probe->record(setup.communicator ? setup.communicator->takeFacts() : CollectiveFacts{});
             reportBoundaries(setup, replica);
@@ -114,9 +166,9 @@ TrainingEnd trainRank(const TrainingSetup& setup)
             // Who goes on from this checkpoint needs the records of all ranks up to it, also of a rank that dies next.
             if (setup.recorder)
                 setup.recorder->settle();
-            const std::vector<at::Tensor> generators = allGenerators(setup); // collective: every rank
-            if (setup.rank == 0)
-                saveCheckpoint(setup, replica, generators);
+            const RankStates states = rankStates(setup, replica, *exchange); // collective: every rank
+            if (replica.writesCheckpoint())
+                saveCheckpoint(setup, replica, states);
             if (setup.communicator)
                 setup.communicator->takeFacts();
         }

@@ -17,29 +17,13 @@ public:
     TrainingEnd run();
 
 private:
-    // Puts a rank's random stream into the default generator for as long as it lives.
-    class Stream
-    {
-    public:
-        explicit Stream(at::Tensor& state) : state_(state)
-        {
-            at::Generator generator = at::detail::getDefaultCPUGenerator(); // a handle
-            generator.set_state(state_);
-        }
-        ~Stream() { state_ = at::detail::getDefaultCPUGenerator().get_state(); }
-        Stream(const Stream&) = delete;
-        Stream& operator=(const Stream&) = delete;
-
-    private:
-        at::Tensor& state_;
-    };
-
     void makeReplicas();
     void startRecording();
-    bool advance(std::size_t rank, std::int64_t allTokens);
-    void finish(std::size_t rank, bool synchronised);
+    void pass(std::int64_t allTokens);
+    void finish(std::size_t rank);
     std::int64_t fetchAll();
     bool done() const;
+    RankStates states() const;
 
     const TrainingSetup& setup_;
     bool diverge_; // a fault lets parameters differ between ranks: nothing is shared
@@ -53,7 +37,8 @@ private:
 Twin::Twin(const TrainingSetup& setup) : setup_(setup), diverge_(setup.faults->ranksDiverge())
 {
     makeReplicas();
-    exchange_ = std::make_unique<TwinExchange>(replicas_);
+    exchange_ = std::make_unique<TwinExchange>(
+        replicas_, setup_.resume ? setup_.resume->buckets(*replicas_[0]) : Buckets());
     if (setup_.recorder)
         startRecording();
 }
@@ -66,6 +51,7 @@ void Twin::makeReplicas()
         replicas_.push_back(
             std::make_unique<Replica>(setup_.config, *setup_.workload, *setup_.faults, r, setup_.world));
         Replica& own = *replicas_.back();
+        restoreShared(setup_, own);
         const Replica& first = *replicas_.front();
         const bool equal = own.broadcastsInitialState();
         for (std::size_t i = 0; r > 0 && i < own.parameters().size(); ++i) {
@@ -78,7 +64,7 @@ void Twin::makeReplicas()
             own.buffers()[i].copy_(first.buffers()[i]);
     }
     for (const auto& replica : replicas_) {
-        replica->seedStream();
+        startStreams(setup_, *replica);
         streams_.push_back(at::detail::getDefaultCPUGenerator().get_state());
     }
 }
@@ -88,7 +74,11 @@ void Twin::startRecording()
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
         const StepProbe* leader = r > 0 && !diverge_ ? probes_[0].get() : nullptr;
         probes_.push_back(std::make_unique<StepProbe>(*setup_.recorder, *replicas_[r], leader));
-        probes_[r]->recordInitial(streams_[r]);
+        keepTensors(setup_, *probes_[r]);
+        if (r == 0 || !setup_.resume) // events are of the process, not of a replayed rank
+            recordStart(setup_, *replicas_[r], *probes_[r], streams_[r]);
+        else
+            probes_[r]->measureState(streams_[r]);
     }
     replicas_[0]->attach(setup_.recorder, nullptr);
 }
@@ -97,31 +87,22 @@ std::int64_t Twin::fetchAll()
 {
     std::int64_t tokens = 0;
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
-        const Stream stream(streams_[r]);
+        const StreamScope stream(streams_[r]);
         tokens += replicas_[r]->fetch();
     }
     return tokens;
 }
 
-// Runs a rank up to its next reduction, as Gloo pairs collectives: by count, not by step. False: it has none left.
-bool Twin::advance(std::size_t rank, std::int64_t allTokens)
+// The passes of every rank up to its reduction; called again, those after it.
+void Twin::pass(std::int64_t allTokens)
 {
-    Replica& replica = *replicas_[rank];
-    for (bool first = true; replica.step() < replica.totalSteps(); first = false) {
-        const Stream stream(streams_[rank]);
-        if (!first)
-            allTokens = replica.fetch() * setup_.world; // alone: the others' tokens are not known
-        replica.forwardBackward(*exchange_, allTokens);
-        if (!probes_.empty())
-            probes_[rank]->captureLocalGradients();
-        if (replica.synchronises())
-            return true;
-        finish(rank, false);
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+        const StreamScope stream(streams_[r]);
+        replicas_[r]->forwardBackward(*exchange_, allTokens);
     }
-    return false;
 }
 
-void Twin::finish(std::size_t rank, bool synchronised)
+void Twin::finish(std::size_t rank)
 {
     StepProbe* probe = probes_.empty() ? nullptr : probes_[rank].get();
     Replica& replica = *replicas_[rank];
@@ -130,10 +111,10 @@ void Twin::finish(std::size_t rank, bool synchronised)
         replica.adoptUpdate(*replicas_[0], probe);
     else
         replica.update(probe);
+    replica.logLoss(*exchange_);
     if (!probe)
         return;
-    // Inside Stream of an unsynchronised step the state is still in the default generator.
-    probe->record({}, synchronised ? streams_[rank] : at::Tensor());
+    probe->record({}, streams_[rank]);
     if (rank == 0)
         reportBoundaries(setup_, replica);
 }
@@ -143,22 +124,35 @@ bool Twin::done() const
     return replicas_[0]->step() >= replicas_[0]->totalSteps();
 }
 
+RankStates Twin::states() const
+{
+    RankStates states;
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+        for (const at::Tensor& stream : replicas_[r]->lanes().streams(streams_[r]).unbind())
+            states.generators.push_back(stream);
+        if (replicas_.size() > 1 && !replicas_[r]->buffers().empty())
+            states.buffers.push_back(packBuffers(replicas_[r]->buffers()));
+    }
+    states.buckets = exchange_->buckets();
+    return states;
+}
+
 TrainingEnd Twin::run()
 {
     bool stopping = false;
     while (!done() && !stopping) {
         const std::int64_t tokens = fetchAll();
-        bool all = true;
-        for (std::size_t r = 0; r < replicas_.size(); ++r)
-            all = advance(r, tokens) && all;
-        if (!all)
-            break; // a rank left: the step its peers are in is lost, as in the run
+        pass(tokens);
+        for (const auto& probe : probes_)
+            probe->captureLocalGradients();
         exchange_->reduce();
+        if (replicas_[0]->hasPassesLeft())
+            pass(tokens);
         for (std::size_t r = 0; r < replicas_.size(); ++r)
-            finish(r, true);
+            finish(r);
         stopping = stopRequested();
         if (checkpointDue(setup_, *replicas_[0], stopping))
-            saveCheckpoint(setup_, *replicas_[0], streams_);
+            saveCheckpoint(setup_, *replicas_[0], states());
         if (setup_.stepEnds)
             setup_.stepEnds->push_back(monotonicNs());
     }

@@ -18,16 +18,22 @@ class StepProbe;
 class TwinExchange final : public GradientExchange
 {
 public:
-    explicit TwinExchange(std::vector<std::unique_ptr<Replica>>& replicas);
+    // `resumed`: the layout of a run that is gone on with, or empty.
+    TwinExchange(std::vector<std::unique_ptr<Replica>>& replicas, const Buckets& resumed);
 
     void beforeForward(Replica& replica, bool synchronise) override;
-    void afterForward(Replica& replica, const at::Tensor& output, bool synchronise) override;
+    Buckets buckets() override { return buckets_; }
+    double sumLosses(double own) override;
+    bool reducesLater() const override { return true; }
 
     // All replicas have done the backward of a synchronised pass: their gradients become the mean of all.
     void reduce();
 
 private:
+    void reduceBucket(const std::vector<std::size_t>& bucket);
+    void reduceByHand();
     at::Tensor flatten(const Replica& replica, const std::vector<std::size_t>& bucket) const;
+    at::Tensor sum(const std::vector<at::Tensor>& flats) const;
     bool usedAnywhere(std::size_t parameter) const;
     void receiveBuffers(Replica& replica);
     void rebuild();
@@ -35,6 +41,7 @@ private:
     std::vector<std::unique_ptr<Replica>>& replicas_;
     const RunConfig& config_;
     bool findUnused_;
+    ReductionForm form_;
     BucketLimits limits_;
     Buckets buckets_;
     bool rebuilt_;
@@ -42,7 +49,6 @@ private:
     std::int64_t reductions_ = 0;
     bool watching_ = false;
     std::vector<std::size_t> arrival_;                     // order of gradients in rank 0's watched backward
-    std::vector<bool> forwardSync_;                        // per rank, as in Ddp
     std::vector<std::int64_t> broadcasts_;                 // per rank: how many it took part in
     std::map<std::int64_t, std::vector<at::Tensor>> sent_; // rank 0's buffers at its n-th broadcast
 };

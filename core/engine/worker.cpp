@@ -60,10 +60,6 @@ Status checkSupported(const RunConfig& c, const RankEnvironment& e)
 {
     if (c.mode == "fsdp")
         return notYet("--mode fsdp", "Use --mode ddp");
-    if (c.amp != "off")
-        return notYet("--amp " + c.amp, "Use --amp off");
-    if (!c.resume.empty())
-        return notYet("--resume", "Start from the beginning");
     if (c.mode == "ddp" && c.world != e.world)
         return Error{ErrorKind::Environment, "The worker cannot start",
                      "the configuration asks for " + std::to_string(c.world) + " ranks and WORLD_SIZE is " +
@@ -75,6 +71,15 @@ Status checkSupported(const RunConfig& c, const RankEnvironment& e)
     if (c.device == "cuda")
         return requireCuda();
     return {};
+}
+
+// Before the first step a run can still turn out to be impossible: a checkpoint of another model, nothing left to train.
+int exitCodeOf(const Error& error)
+{
+    return error.kind == ErrorKind::Usage || error.kind == ErrorKind::Input ||
+                   error.kind == ErrorKind::Corrupt
+               ? kExitUnusable
+               : kExitFailed;
 }
 
 // A run that names neither steps nor epochs takes the workload's own number of epochs.
@@ -117,6 +122,7 @@ private:
     std::unique_ptr<Recorder> recorder_;         // of the current job
     std::unique_ptr<Workload> workload_;
     FaultSet faults_;
+    std::optional<ResumePoint> resume_; // of the current job
     std::int64_t step_ = -1;
 };
 
@@ -195,10 +201,20 @@ Status Worker::prepare(const WorkerJob& job)
     if (!workload)
         return workload.error();
     workload_ = std::move(*workload);
+    if (const Status shows = checkFaultNeeds(config, *workload_); !shows)
+        return shows.error();
     Result<FaultSet> faults = FaultSet::create(config.faults);
     if (!faults)
         return faults.error();
     faults_ = std::move(*faults);
+    resume_.reset();
+    if (config.resume.empty())
+        return {};
+    Result<ResumePoint> point = ResumePoint::open(withDefaults(config), workload_->size());
+    if (!point)
+        return point.error();
+    resume_ = std::move(*point);
+    step_ = resume_->step();
     return {};
 }
 
@@ -206,7 +222,8 @@ int Worker::train(const WorkerJob& job)
 {
     makeDeterministic(job.config);
     TrainingSetup setup;
-    setup.config = withDefaults(job.config);
+    setup.config = resume_ ? resume_->config() : withDefaults(job.config);
+    setup.resume = resume_ ? &*resume_ : nullptr;
     setup.workload = workload_.get();
     setup.faults = &faults_;
     setup.rank = environment_.rank;
@@ -245,7 +262,7 @@ int Worker::run(const WorkerJob& job)
     try {
         return train(job);
     } catch (const Failure& failure) {
-        return fail(failure.error, job.runFolder, kExitFailed);
+        return fail(failure.error, job.runFolder, exitCodeOf(failure.error));
     } catch (const c10::Error& error) {
         return fail({ErrorKind::RunFailed, what, error.what_without_backtrace(), ""}, job.runFolder,
                     kExitFailed);

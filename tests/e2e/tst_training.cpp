@@ -129,6 +129,43 @@ private Q_SLOTS:
         QVERIFY((*fingerprints[0])["values"] == (*fingerprints[1])["values"]);
     }
 
+    void aRunGoesOnFromItsCheckpoint()
+    {
+        QCOMPARE(run({"--mode", "ddp", "--steps", "20", "--batch", "16", "--dropout", "0.2",
+                      "--checkpoint-every", "10", "--name", "whole"})
+                     .exitCode,
+                 0);
+        const QString file = project_ + QStringLiteral("/runs/whole-01/checkpoints/step_00000010.pt");
+        // Everything but the name comes from the checkpoint.
+        QCOMPARE(run({"--resume", file, "--name", "again"}).exitCode, 0);
+        const CliResult same = cli_->run({"compare", project_, "whole", "again", "--json"});
+        QVERIFY2(same.exitCode == 0, same.out.constData());
+        QCOMPARE(same.json()["compared"]["param_fingerprint"].GetInt(), 20); // two ranks, ten steps
+
+        QCOMPARE(run({"--resume", file, "--mode", "single", "--name", "alone"}).exitCode, 0);
+        const CliResult alone = cli_->run({"compare", project_, "whole", "alone", "--mode", "rel:1e-5",
+                                           "--series", "loss,grad_norm", "--json"});
+        QVERIFY2(alone.exitCode == 0, alone.out.constData());
+
+        const CliResult three = run({"--resume", file, "--world", "3"});
+        QCOMPARE(three.exitCode, 3);
+        QVERIFY(std::string(three.json()["first_failure"]["sentence"].GetString()).find("3 ranks") !=
+                std::string::npos);
+        const CliResult over = run({"--resume", file, "--steps", "10"});
+        QCOMPARE(over.exitCode, 3);
+    }
+
+    void aFileThatIsNoCheckpointIsRefused()
+    {
+        const QString file = folder_->filePath(QStringLiteral("not.pt"));
+        QFile text(file);
+        QVERIFY(text.open(QIODevice::WriteOnly));
+        text.write("hello");
+        text.close();
+        const CliResult result = cli_->run({"run", project_, "--resume", file});
+        QCOMPARE(result.exitCode, 3);
+    }
+
     void aFaultShowsAtItsFirstStep()
     {
         QCOMPARE(run({"--mode", "ddp", "--steps", "10", "--name", "good"}).exitCode, 0);

@@ -1,8 +1,10 @@
-// Family A of the fault catalogue, with E6 and F7: which rank sees which samples, with which random numbers.
+// Family A of the fault catalogue, with B4: which rank sees which samples.
 #include "core/engine/fault.h"
 
 #include "core/sampling/torch_rng.h"
 
+#include <algorithm>
+#include <map>
 #include <vector>
 
 namespace lockstep {
@@ -79,15 +81,16 @@ public:
     {
         if (at.rank == 0)
             return id; // rank 0's listing is the true one
-        if (std::int64_t(table_.size()) != datasetSize) {
+        std::vector<std::int64_t>& table = tables_[at.rank];
+        if (table.empty()) {
             TorchRng generator{std::uint64_t(at.rank)};
-            table_ = torchRandperm(datasetSize, generator);
+            table = torchRandperm(datasetSize, generator);
         }
-        return table_[std::size_t(id)];
+        return table[std::size_t(id)];
     }
 
 private:
-    std::vector<std::int64_t> table_;
+    std::map<int, std::vector<std::int64_t>> tables_; // by rank: the twin asks for all of them
 };
 
 // A8: the base seed of the loader's workers is the same on all ranks.
@@ -118,51 +121,109 @@ public:
     void order(const FaultMoment&, DataOrderSpec& spec) override { spec.sampler.shuffle = false; }
 };
 
-// E6: the ranks' own generators are seeded without the rank.
-class SharedStream final : public Fault
+// B4: every rank but the first gives a part of its batch to the first, and DDP takes the mean of unequal means.
+class UnequalShares final : public Fault
 {
 public:
-    explicit SharedStream(const FaultSpec&) {}
-    std::uint64_t streamSeed(const FaultMoment& at, std::uint64_t seed) override
-    {
-        return seed - std::uint64_t(at.rank);
-    }
-};
-
-// F7: a resume restores the position inside the epoch, but not the epoch of the sampler.
-class OrderLostOnResume final : public Fault
-{
-public:
-    explicit OrderLostOnResume(const FaultSpec&) {}
+    explicit UnequalShares(const FaultSpec& spec) : kept_(faultNumber(spec, "share", 0.5)) {}
+    bool weighsTokens() override { return false; }
     void order(const FaultMoment& at, DataOrderSpec& spec) override
     {
-        const std::int64_t micros = batchCount(samplesPerRank(spec.sampler), spec.batch, false);
-        const std::int64_t steps = (micros + spec.accumulate - 1) / spec.accumulate;
-        // An epoch that is opened anywhere but at its first step is continued after a resume.
-        if (steps > 0 && (at.step - 1) % steps != 0)
-            spec.sampler.epoch = 0;
+        if (at.world > 1)
+            spec.redeal = [this](const DataOrderSpec& s, auto& own, auto& all) { redeal(s, own, all); };
     }
+
+private:
+    void redeal(const DataOrderSpec& spec, std::vector<std::vector<std::int64_t>>& own,
+                std::vector<std::int64_t>& all) const
+    {
+        const int world = spec.sampler.world;
+        std::vector<std::vector<std::vector<std::int64_t>>> dealt;
+        for (int r = 0; r < world; ++r)
+            dealt.push_back(batches(rankOrder(spec.sampler, r), spec.batch, false));
+        for (std::size_t b = 0; b < own.size(); ++b) {
+            std::vector<std::int64_t> global;
+            for (const auto& rank : dealt)
+                global.insert(global.end(), rank[b].begin(), rank[b].end());
+            const auto each = std::int64_t(own[b].size());
+            const std::int64_t kept = std::clamp(std::int64_t(kept_ * double(each)), std::int64_t(1), each);
+            const std::int64_t first = std::int64_t(global.size()) - (world - 1) * kept; // of rank 0
+            const std::int64_t begin = spec.rank == 0 ? 0 : first + (spec.rank - 1) * kept;
+            const std::int64_t end = spec.rank == 0 ? first : begin + kept;
+            own[b].assign(global.begin() + begin, global.begin() + end);
+            all.push_back(std::int64_t(global.size()));
+        }
+    }
+
+    double kept_;
 };
 
-template<typename T>
-FaultRegistration simple(const char* id, const char* sentence)
-{
-    return FaultRegistration(faultEntry<T>({id, sentence, {}}));
-}
-
 const FaultRegistration registrations[] = {
-    simple<NoSplit>("A1", "no sampler splits the dataset: every rank sees all of it"),
-    simple<StreamNotSharded>("A2", "the dataset is a stream that every rank reads from the start"),
-    simple<NoSetEpoch>("A3", "set_epoch is never called"),
-    simple<SeedPerRank>("A4", "the sampler's seed differs per rank"),
-    simple<Padded>("A5", "the sampler pads, whatever drop_last says"),
-    simple<TailDropped>("A6", "the sampler drops the tail, whatever drop_last says"),
-    simple<OwnFileOrder>("A7", "each rank lists the dataset in an order of its own"),
-    simple<SharedWorkerSeed>("A8", "loader workers have the same seeds on all ranks"),
-    simple<BatchKept>("A9", "the batch of the single process is kept on every rank"),
-    simple<SamplerReplaced>("A10", "a sequential sampler replaces the shuffling one"),
-    simple<SharedStream>("E6", "the ranks' generators are seeded without the rank"),
-    simple<OrderLostOnResume>("F7", "a resume restores the position, but not the permutation"),
+    faultRegistration<NoSplit>({.id = "A1",
+                                .sentence = "no sampler splits the dataset: every rank sees all of it",
+                                .title = "no split",
+                                .signs =
+                                    "sample ids alike on all ranks, steps per epoch not divided by W, rank "
+                                    "losses equal in every bit without dropout",
+                                .sources = "coqui Trainer #144; Lightning #6423, #7813"}),
+    faultRegistration<StreamNotSharded>(
+        {.id = "A2",
+         .sentence = "the dataset is a stream that every rank reads from the start",
+         .title = "stream not sharded",
+         .signs = "as A1, in the order of the dataset, and it has no length",
+         .sources = "datasets #5360; Lightning #15734; astroPT PR #64"}),
+    faultRegistration<NoSetEpoch>({.id = "A3",
+                                   .sentence = "set_epoch is never called",
+                                   .title = "no set_epoch",
+                                   .signs = "equal in epoch 0; then the order of ids repeats that of epoch 0",
+                                   .sources = "pytorch #31771, #11324, #31232; DALLE-pytorch PR #230"}),
+    faultRegistration<SeedPerRank>({.id = "A4",
+                                    .sentence = "the sampler's seed differs per rank",
+                                    .title = "sampler seed per rank",
+                                    .signs = "ids of two ranks overlap, and their union lacks some",
+                                    .sources = "distributed_tutorial #5; DistributedSampler documentation"}),
+    faultRegistration<Padded>({.id = "A5",
+                               .sentence = "the sampler pads, whatever drop_last says",
+                               .title = "padding duplicates",
+                               .signs = "in the last step of an epoch ids repeat, all from its head",
+                               .sources = "pytorch #25162, #22584"}),
+    faultRegistration<TailDropped>({.id = "A6",
+                                    .sentence = "the sampler drops the tail, whatever drop_last says",
+                                    .title = "tail dropped",
+                                    .signs = "N mod W samples are in no step of an epoch",
+                                    .sources = "DistributedSampler documentation; coqui Trainer #144"}),
+    faultRegistration<OwnFileOrder>(
+        {.id = "A7",
+         .sentence = "each rank lists the dataset in an order of its own",
+         .title = "file order differs per rank",
+         .signs = "ids are dealt well, but the content hash of an id differs between ranks",
+         .sources = "pytorch #70103, PR #70104; Qwen3-VL #1947; VeOmni #330; vision #192"}),
+    faultRegistration<SharedWorkerSeed>(
+        {.id = "A8",
+         .sentence = "loader workers have the same seeds on all ranks",
+         .title = "same worker seed",
+         .signs = "base_seed of the event \"epoch_end\" alike on all ranks; nothing else differs",
+         .sources = "transformers #37932; nvSubquadratic PR #140; fairseq #1383"}),
+    faultRegistration<BatchKept>(
+        {.id = "A9",
+         .sentence = "the batch of the single process is kept on every rank",
+         .title = "global batch changed",
+         .signs = "samples per step are W times the reference's, steps per epoch 1/W",
+         .sources = "nnue-pytorch PR #390; EfficientConformer #10"}),
+    faultRegistration<SamplerReplaced>({.id = "A10",
+                                        .sentence = "a sequential sampler replaces the shuffling one",
+                                        .title = "sampler replaced",
+                                        .signs = "ids differ from the reference at step 1, and ascend",
+                                        .sources = "Lightning #7813, #6423"}),
+    faultRegistration<UnequalShares>(
+        {.id = "B4",
+         .sentence = "ranks have batches of unequal size, and DDP takes the plain mean of their means",
+         .parameters = {"share: part of its batch that every rank but the first keeps (0.5)"},
+         .title = "mean of means",
+         .signs = "samples differ between ranks; the difference vanishes when local gradients are weighed by "
+                  "samples",
+         .sources = "pytorch #67253; PyTorch's SyncBatchNorm test",
+         .needs = {FaultNeed::Several}}),
 };
 
 } // namespace

@@ -107,7 +107,7 @@ void TestDataOrder::seekContinuesInsideAnEpoch()
     for (int step = 0; step < 11; ++step)
         whole.nextStep(none);
     DataOrder resumed(spec(64, 2, 1, 4));
-    resumed.seek(whole.position(), whole.orderSeed());
+    resumed.seek(whole.position(), whole.orderSeed(), whole.baseSeed());
     for (int step = 0; step < 10; ++step)
         QCOMPARE(resumed.nextStep(none).at(0).ids, whole.nextStep(none).at(0).ids);
 }

@@ -1,4 +1,5 @@
 // lockstep-worker as real processes: exit codes, signals, peers that vanish, error files, the stream it leaves behind.
+#include "core/ckpt/open.h"
 #include "core/config/run_config.h"
 #include "core/wire/codec.h"
 
@@ -190,6 +191,7 @@ private Q_SLOTS:
     void sigtermToOneRankStopsTheOtherToo();
     void aKilledPeerIsSecondaryForTheSurvivor();
     void aLostHostEndsTheRank();
+    void fullKeepsTheTensorsOfChosenSteps();
     void torchrunCanStartIt();
 };
 
@@ -350,6 +352,35 @@ void TestWorker::aLostHostEndsTheRank()
     connection->abort();
     QVERIFY(ranks[0].waitForFinished(20000));
     QVERIFY(ranks[0].exitCode() != 0 || ranks[0].exitStatus() == QProcess::CrashExit);
+}
+
+void TestWorker::fullKeepsTheTensorsOfChosenSteps()
+{
+    RunConfig c = config("ddp", 2, 6);
+    c.record = "full";
+    c.keepSteps = "2,4-5";
+    c.clipNorm = 0.5;
+    Ranks ranks(c);
+    ranks.start();
+    for (int r : {0, 1}) {
+        QCOMPARE(ranks.exitCode(r), 0);
+        QVERIFY(ranks.stream(r).hasEvent("tensors"));
+        for (int step = 1; step <= 6; ++step) {
+            const QString file =
+                ranks.folder() +
+                QStringLiteral("/tensors/step_%1_rank%2.pt").arg(step, 8, 10, QLatin1Char('0')).arg(r);
+            const bool chosen = step == 2 || step == 4 || step == 5;
+            QCOMPARE(QFile::exists(file), chosen);
+            if (!chosen)
+                continue;
+            const Result<Checkpoint> kept = openCheckpoint(file.toStdString());
+            QVERIFY(kept.ok());
+            for (const char* part : {"local", "reduced", "clipped", "model"}) {
+                const Value tensors = kept->rootValue().get(part);
+                QVERIFY2(tensors.is(ValueKind::Dict) && tensors.get("0.weight").is(ValueKind::Tensor), part);
+            }
+        }
+    }
 }
 
 void TestWorker::torchrunCanStartIt()

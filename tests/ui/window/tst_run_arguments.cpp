@@ -32,6 +32,7 @@ private Q_SLOTS:
         c.world = 3;
         c.alignWorld = 5;
         c.joinFrom = 2;
+        c.dataWorld = 6;
         c.batch = 6;
         c.steps = 7;
         c.epochs = 8;
@@ -50,6 +51,8 @@ private Q_SLOTS:
         c.clipValue = 2.5;
         c.accumulate = 12;
         c.amp = "bf16";
+        c.scalerScale = 1024;
+        c.scalerGrowthInterval = 16;
         c.backend = "nccl";
         c.device = "cuda";
         c.reduction = "ordered";
@@ -61,7 +64,11 @@ private Q_SLOTS:
         c.dropout = 0.25;
         c.threads = 13;
         c.record = "tensor";
+        c.keepSteps = "2,5-9";
         c.checkpointEvery = 14;
+        c.logEvery = 17;
+        c.freeze = "0.";
+        c.freezeUntil = 18;
         c.collectiveTimeoutSeconds = 15;
         c.resume = "/a b/c.pt";
         c.faults = {{"B6", {{"k", "2"}}}, {"B2", {}}};
@@ -75,43 +82,17 @@ private Q_SLOTS:
             if (usual != plain.end())
                 QVERIFY2(usual->second != value, ("not set by this test: " + key).c_str());
         }
-        for (const char* option : {"--align-world",
-                                   "--join-from",
-                                   "--batch",
-                                   "--steps",
-                                   "--epochs",
-                                   "--order",
-                                   "--no-shuffle",
-                                   "--drop-last",
-                                   "--seed",
-                                   "--sampler-seed",
-                                   "--optimizer",
-                                   "--lr",
-                                   "--momentum",
-                                   "--weight-decay",
-                                   "--scheduler",
-                                   "--scheduler-period",
-                                   "--clip-norm",
-                                   "--clip-value",
-                                   "--accumulate",
-                                   "--amp",
-                                   "--backend",
-                                   "--device",
-                                   "--reduction",
-                                   "--find-unused",
-                                   "--static-graph",
-                                   "--bucket-view",
-                                   "--bucket-mb",
-                                   "--no-broadcast-buffers",
-                                   "--dropout",
-                                   "--threads",
-                                   "--record",
-                                   "--checkpoint-every",
-                                   "--collective-timeout",
-                                   "--resume",
-                                   "--fault",
-                                   "--workload-option",
-                                   "--name"})
+        for (const char* option :
+             {"--align-world",  "--join-from",    "--batch",           "--steps",
+              "--epochs",       "--order",        "--no-shuffle",      "--drop-last",
+              "--seed",         "--sampler-seed", "--optimizer",       "--lr",
+              "--momentum",     "--weight-decay", "--scheduler",       "--scheduler-period",
+              "--clip-norm",    "--clip-value",   "--accumulate",      "--amp",
+              "--backend",      "--device",       "--reduction",       "--find-unused",
+              "--static-graph", "--bucket-view",  "--bucket-mb",       "--no-broadcast-buffers",
+              "--dropout",      "--threads",      "--record",          "--checkpoint-every",
+              "--log-every",    "--freeze",       "--freeze-until",    "--collective-timeout",
+              "--resume",       "--fault",        "--workload-option", "--name"})
             QVERIFY2(words.contains(QLatin1String(option)), option);
         QVERIFY(words.contains(QStringLiteral("0.1234567890123456"))); // every digit
         QVERIFY(words.contains(QStringLiteral("B6,k=2")));

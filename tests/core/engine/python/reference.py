@@ -26,6 +26,7 @@ warnings.simplefilter("ignore")
 
 LOSS, LOSS_MICRO, LR, NORM_LOCAL, NORM, NORM_CLIPPED, NORM_TORCH = 20, 21, 30, 40, 41, 42, 43
 PROJ_LOCAL, PROJ, UPDATE, PARAMS, BUFFERS, OPTIMIZER, OPT_STEP, RNG, IDS = 44, 45, 50, 51, 52, 53, 54, 80, 82
+SCALE, FOUND_INF, SKIPPED = 70, 71, 72
 
 
 def bits(x):
@@ -89,6 +90,7 @@ class Record:
         self.local = {}
         self.watch = False
         self.before = None
+        self.updates = 0  # the optimizer's own count: a skipped step is none
         for name, p in self.named:
             p.register_post_accumulate_grad_hook(lambda p, name=name: self.seen(name, p))
 
@@ -99,10 +101,11 @@ class Record:
     def grads(self):
         return [host(p.grad).copy() if p.grad is not None else p.numel() for _, p in self.named]
 
-    def gradient(self, v, grads, norm, projection):
-        v[norm, 0] = bits(m.norm([g for g in grads if not isinstance(g, int)]))
+    def gradient(self, v, grads, scale, norm, projection):
+        """`scale`: what the gradients are multiplied by in memory."""
+        v[norm, 0] = bits(m.norm([g for g in grads if not isinstance(g, int)]) / scale)
         for k, p in enumerate(m.projections(grads)):
-            v[projection, k] = bits(p)
+            v[projection, k] = bits(p / scale)
 
     def state(self, step, v):
         params = [host(p).copy() for _, p in self.named]
@@ -111,7 +114,7 @@ class Record:
         states = [s for _, p in self.named for s in self.opt.state.get(p, {}).values() if s is not None]
         v[OPTIMIZER, 0] = m.fingerprint([host(s) for s in states])
         v[RNG, 0] = m.fingerprint([host(torch.get_rng_state())])
-        v[OPT_STEP, 0] = step
+        v[OPT_STEP, 0] = self.updates
         if self.before:
             v[UPDATE, 0] = bits(m.update_norm(params, self.before))
         for (name, _), p, b in zip(self.named if self.per_tensor else [], params, self.before or params):
@@ -139,6 +142,10 @@ def train(c, rank, world, path):
             gradient_as_bucket_view=c.get("bucket_view", False), static_graph=c.get("static_graph", False))
     torch.manual_seed(seed + rank)
     scheduler = scheduler_of(c, opt)
+    amp = c.get("amp", "off")
+    dtype = {"off": None, "bf16": torch.bfloat16, "fp16": torch.float16}[amp]
+    scaler = torch.amp.GradScaler("cpu", init_scale=c.get("scaler_scale", 65536.0),
+                                  growth_interval=c.get("scaler_growth_interval", 2000), enabled=amp == "fp16")
     accumulate, clip, clip_value = c.get("accumulate", 1), c.get("clip_norm", 0), c.get("clip_value", 0)
     record.state(0, {})
     loader, sampler = loader_of(c, dataset, rank, world)
@@ -159,33 +166,43 @@ def train(c, rank, world, path):
                 all_tokens = int(all_tokens)
             record.watch, record.local = last, {}
             with contextlib.nullcontext() if last or not ddp else model.no_sync():
-                loss = models.loss_of(c, model(x), y)
+                with torch.autocast("cpu", dtype=dtype) if dtype else contextlib.nullcontext():
+                    loss = models.loss_of(c, model(x), y)
                 if all_tokens:
-                    (loss * (world / all_tokens)).backward()
+                    scaler.scale(loss * (world / all_tokens)).backward()
                 else:
-                    (loss / size if size > 1 else loss).backward()
+                    scaler.scale(loss / size if size > 1 else loss).backward()
             window.append((loss.item() / (models.tokens(c, y) or 1), ids.numpy()))
             if not last:
                 continue
             step += 1
             v = {(LR, 0): bits(opt.param_groups[0]["lr"])}
+            scale = scaler.get_scale() if dtype is torch.float16 else 1.0
+            scaler.unscale_(opt)
             grads = record.grads()
+            local_scale = scale if ddp else 1.0
             local = [record.local.get(n, p.numel()) for n, p in record.named] if ddp else grads
-            record.gradient(v, local, NORM_LOCAL, PROJ_LOCAL)
-            record.gradient(v, grads, NORM, PROJ)
+            record.gradient(v, local, local_scale, NORM_LOCAL, PROJ_LOCAL)
+            record.gradient(v, grads, 1.0, NORM, PROJ)
             for (name, _), l, g in zip(record.named if record.per_tensor else [], local, grads):
                 own = record.tensors.setdefault((step, name), {})
                 if not isinstance(g, int):
                     own["reduced"], own["reduced_print"] = bits(m.norm([g])), m.fingerprint([g])
                 if not isinstance(l, int):
-                    own["local"], own["local_print"] = bits(m.norm([l])), m.fingerprint([l])
+                    own["local"], own["local_print"] = bits(m.norm([l]) / local_scale), m.fingerprint([l])
             if clip:
                 v[NORM_TORCH, 0] = bits(torch.nn.utils.clip_grad_norm_(net.parameters(), clip).item())
             if clip_value:
                 torch.nn.utils.clip_grad_value_(net.parameters(), clip_value)
             if clip or clip_value:
                 v[NORM_CLIPPED, 0] = bits(m.norm([g for g in record.grads() if not isinstance(g, int)]))
-            opt.step()
+            skipped = 0
+            if dtype is torch.float16:
+                skipped = int(any(f.item() for f in scaler._per_optimizer_states[id(opt)]["found_inf_per_device"].values()))
+                v[SCALE, 0], v[FOUND_INF, 0], v[SKIPPED, 0] = bits(scale), skipped, skipped
+            record.updates += 1 - skipped
+            scaler.step(opt)
+            scaler.update()
             if scheduler:
                 scheduler.step()
             opt.zero_grad()
@@ -202,7 +219,7 @@ def train(c, rank, world, path):
     with open(path, "wb") as f:
         pickle.dump({"steps": record.steps, "samples": record.samples, "tensors": record.tensors,
                      "model": {k: host(t) for k, t in net.state_dict().items()},
-                     "lr": opt.param_groups[0]["lr"]}, f)
+                     "lr": opt.param_groups[0]["lr"], "scaler": scaler.state_dict()}, f)
 
 
 def main():

@@ -27,6 +27,7 @@ def short_list():
     options = [("plain", PLAIN), ("K=2, clip 0.7", ACCUMULATED), ("view, cosine", dict(bucket_view=True, scheduler="cosine", scheduler_period=9)),
                ("find unused", dict(find_unused=True)), ("K=3, find unused, warmup", dict(accumulate=3, find_unused=True, scheduler="warmup")),
                ("default buckets", dict(bucket_mb=0)), ("static graph", dict(static_graph=True)), ("clip value", dict(clip_value=0.01)),
+               ("bf16", dict(amp="bf16")), ("fp16, steps with inf", dict(amp="fp16", scaler_scale=2.0**24, scaler_growth_interval=5)),
                ("K=2, view, step", dict(accumulate=2, bucket_view=True, scheduler="step", scheduler_period=7))]
     i = 0
     for workload in WORKLOADS:
@@ -44,7 +45,7 @@ def short_list():
 def campaign():
     for workload in WORKLOADS:
         for optimizer in OPTIMIZERS:
-            for name, more in (("plain", PLAIN), ("K=2, clip 0.7", ACCUMULATED)):
+            for name, more in (("plain", PLAIN), ("K=2, clip 0.7", ACCUMULATED), ("fp16, clip 0.7", dict(amp="fp16", clip_norm=0.7))):
                 for world in (2, 3, 4, 8):
                     yield workload, world, optimizer, "native", name, more
                 yield workload, 4, optimizer, "ordered", name, more

@@ -60,6 +60,18 @@ def tensor_record(payload):
                               "state_print": state_print}
 
 
+def event_record(payload):
+    r = Reader(payload)
+    rank, step = r.take("iq")
+    kind, _, detail = r.text(), r.take("q"), r.text()
+    return rank, step, kind, detail
+
+
+def events(path):
+    """[(rank, step, kind, detail)]; detail as the JSON text it is."""
+    return [event_record(payload) for kind, payload in frames(path) if kind == EVENT]
+
+
 def read(path):
     """{(rank, step): values}, {(rank, step, micro): ids}, {(rank, step, name): fields}; all values as raw 64 bits."""
     steps, samples, tensors = {}, {}, {}
