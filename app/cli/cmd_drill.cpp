@@ -64,11 +64,21 @@ void printOutcome(const DrillOutcome& outcome)
     fmt::print("{}", timeline.text());
 }
 
+// What the command line says, else what the newest DDP run trains.
 Result<RunConfig> baseConfig(ProjectStore& project, const DrillCommand& command)
 {
     Result<RunConfig> config = command.config.config(project.info().workload);
     if (!config)
         return config.error();
+    if (!command.configGiven) {
+        const Result<std::optional<RunInfo>> run = newestRun(project, "ddp", {});
+        if (!run)
+            return run.error();
+        if (*run)
+            config = runConfigFromJson((*run)->configJson);
+        if (!config)
+            return config.error();
+    }
     config->mode = "ddp";
     config->world = std::max(config->world, 2);
     if (Status valid = validate(*config); !valid)
@@ -200,7 +210,7 @@ int degrade(CliContext& context, const DrillCommand& command, const DrillSession
     setup.drill.checkpointEvery =
         base.checkpointEvery > 0 ? base.checkpointEvery : setup.drill.checkpointEvery;
     setup.toOneProcess = command.toOne;
-    if (base.steps > 0)
+    if (command.configGiven && base.steps > 0)
         setup.steps = base.steps;
     Result<DegradeReference> reference = DegradeReference::measure(session, setup);
     if (!reference)
@@ -262,9 +272,12 @@ void addDrillCommand(CLI::App& app, CliContext& context)
 {
     auto options = std::make_shared<DrillCommand>();
     auto mode = std::make_shared<CLI::Option*>(nullptr);
+    auto own = std::make_shared<std::vector<const CLI::Option*>>();
+    auto self = std::make_shared<CLI::App*>(nullptr);
     CLI::App* command = context.command(
         app, "drill", "Break a training on purpose and see who notices when; or recommend a timeout",
-        [&context, options, mode] {
+        [&context, options, mode, own, self] {
+            options->configGiven = configWritten(**self, *own);
             if ((*mode)->count() == 0) {
                 (*mode)->add_result("ddp"); // a drill needs peers
                 (*mode)->run_callback();
@@ -290,6 +303,9 @@ void addDrillCommand(CLI::App& app, CliContext& context)
     command->add_flag("--to-one", options->toOne, "degrade: to one process, not to the ranks that are left");
     command->add_option("--run", options->run, "advise: from this run (default: the newest)")
         ->option_text("RUN");
+    *self = command;
+    for (const CLI::Option* option : command->get_options())
+        own->push_back(option);
     options->config.addTo(*command);
     *mode = command->get_option("--mode");
 }

@@ -193,15 +193,6 @@ int gateCommand(CliContext& context, const GateRequest& request)
     return exitCode(*gate);
 }
 
-// Whether any option that makes a RunConfig was written.
-bool configWritten(const CLI::App& command, const std::vector<const CLI::Option*>& own)
-{
-    for (const CLI::Option* option : command.get_options())
-        if (option->count() > 0 && std::find(own.begin(), own.end(), option) == own.end())
-            return true;
-    return false;
-}
-
 } // namespace
 
 void addGateCommand(CLI::App& app, CliContext& context)

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace lockstep {
 
 Result<std::optional<RunInfo>> newestRun(ProjectStore& project, const std::string& mode,
@@ -47,6 +49,14 @@ Result<RunConfig> intendedDdp(ProjectStore& project, const GateRequest& request,
     if (Status valid = validate(*config); !valid)
         return valid.error();
     return config;
+}
+
+bool configWritten(const CLI::App& command, const std::vector<const CLI::Option*>& own)
+{
+    for (const CLI::Option* option : command.get_options())
+        if (option->count() > 0 && std::find(own.begin(), own.end(), option) == own.end())
+            return true;
+    return false;
 }
 
 Result<EnvironmentReport> askWorker(const RunConfig& config)

@@ -39,6 +39,9 @@ Result<std::optional<RunInfo>> newestRun(ProjectStore& project, const std::strin
 Result<RunConfig> intendedDdp(ProjectStore& project, const GateRequest& request,
                               const std::optional<RunInfo>& run);
 
+// Whether any option of the command that makes a RunConfig was written; `own` are those that do not.
+bool configWritten(const CLI::App& command, const std::vector<const CLI::Option*>& own);
+
 // `lockstep-worker --environment` for this configuration. Errors: the worker is missing or says something else.
 Result<EnvironmentReport> askWorker(const RunConfig& config);
 
