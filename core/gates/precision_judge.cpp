@@ -68,6 +68,7 @@ private:
     void switches();
     Status measure();
     Status envelope(Role a, Role b, std::int64_t from, const char* id, const std::string& sentence);
+    static Result<std::int64_t> lastSkipped(const PrecisionRecord& run);
     Status scaler();
     Status clipping();
     Status exact(Role a, Role b, std::int64_t from, std::int64_t to, const char* id,
@@ -156,11 +157,18 @@ Status Judge::envelope(Role roleA, Role roleB, std::int64_t from, const char* id
         cannotJudge(id, noEnvelope_.empty() ? "A run this check needs is missing." : noEnvelope_);
         return {};
     }
+    const Result<std::int64_t> skippedA = lastSkipped(*a);
+    if (!skippedA)
+        return skippedA.error();
+    const Result<std::int64_t> skippedB = lastSkipped(*b);
+    if (!skippedB)
+        return skippedB.error();
+    const std::int64_t settled = std::max(*skippedA, *skippedB) + 1;
     CompareOptions options;
     options.tolerance.mode = CompareMode::Envelope;
     options.envelope = &envelope_;
     options.only = {Quantity::Loss, Quantity::GradNorm, Quantity::UpdateNorm};
-    options.from = from;
+    options.from = std::max(from, settled);
     const Result<Comparison> compared = compareRuns(*a->reader, a->config, *b->reader, b->config, options);
     if (!compared)
         return compared.error();
@@ -176,13 +184,31 @@ Status Judge::envelope(Role roleA, Role roleB, std::int64_t from, const char* id
                   : fmt::format("steps {} to {} inside", compared->firstStep, compared->lastStep),
             first ? fmt::format("{:.3g}, measured from {} repeats", first->limit, envelope_.repeats)
                   : fmt::format("the envelope of {} repeats", envelope_.repeats),
-            sentence);
+            settled > from
+                ? fmt::format("{} From step {} on: before it the scaler was still skipping steps, which a "
+                              "rank's own gradients make it do at other times than their mean.",
+                              sentence, settled)
+                : sentence);
     if (first) {
         place(check, *first);
         check.fix =
             "Open Curves at this step: the first broken link of the causal strip is the place to look";
     }
     return {};
+}
+
+// A step that the scaler skipped has an infinite gradient, which is near to nothing. -1: it skipped none.
+Result<std::int64_t> Judge::lastSkipped(const PrecisionRecord& run)
+{
+    if (run.config.amp != "fp16")
+        return std::int64_t(-1);
+    const Result<SeriesData> skipped = run.reader->read({0, Quantity::StepSkipped, 0});
+    if (!skipped)
+        return skipped.error();
+    for (std::size_t i = skipped->size(); i-- > 0;)
+        if (skipped->bits[i] != 0)
+            return skipped->steps[i];
+    return std::int64_t(-1);
 }
 
 // A rank that skips a step the others do ends up with other weights.
@@ -402,13 +428,14 @@ Result<GateInfo> Judge::judge()
     saved();
     python();
     const auto resumes = {
-        // The state that the resumed run begins with is a record of its own, of the step it was saved at.
-        exact(Role::Ddp, Role::Resumed, half, half + 1, "precision.rollback",
-              fmt::format("Training went on to step {}; loading the file of step {} brings back every bit of "
-                          "weights, buffers, optimizer and random numbers.",
-                          2 * half, half),
-              {Quantity::ParamFingerprint, Quantity::BufferFingerprint, Quantity::OptimizerFingerprint,
-               Quantity::RngCpu}),
+        // What the first step after loading computes shows the state that was loaded: its loss the weights and the random
+        // numbers, its update the optimizer.
+        exact(Role::Ddp, Role::Resumed, half + 1, half + 2, "precision.rollback",
+              fmt::format(
+                  "Training went on to step {}; from the file of step {}, step {} comes out as it did: loss, "
+                  "gradient, update, weights, buffers, optimizer and random numbers in every bit.",
+                  2 * half, half, half + 1),
+              ofTraining()),
         exact(Role::Ddp, Role::Resumed, half + 1, INT64_MAX, "precision.resume",
               "The interrupted and resumed run equals the uninterrupted one.", ofTraining()),
         counters(),

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t kLeastSteps = 10;
 constexpr int kRepeats = 7; // with the single run 8; see gradients_plan.cpp
+constexpr int kMostRotations = 3;
 constexpr const char* kDefaultAmp = "bf16";
 constexpr double kDefaultClip = 1.0;
 
@@ -58,12 +59,21 @@ std::vector<PrecisionRun> precisionPlan(const PrecisionRequest& request)
     plan.push_back({Role::DdpToSingle, down, Role::Ddp});
     plan.push_back(
         {Role::SingleToDdp, common(request, "ddp", several("gate-amp-single-to-ddp")), Role::Single});
-    // Allowed perturbations, as in phase 2.
-    const int rotations = std::min(request.world - 1, kRepeats - 2);
+    // Allowed perturbations: other orders of summation, and the ranks' micro-batches one after the other instead of joined,
+    // since a short format rounds, and overflows, by the size of what it adds up.
+    const int rotations = std::min(request.world - 1, kMostRotations);
     for (int i = 1; i <= kRepeats; ++i) {
         RunConfig repeat = common(request, "single", fmt::format("gate-amp-repeat-{}", i));
-        repeat.joinFrom = i <= rotations ? i : 0;
-        repeat.threads = i <= rotations ? request.base.threads : request.base.threads + (i - rotations);
+        const int more = i - rotations;
+        if (more <= 0) {
+            repeat.joinFrom = i;
+        } else {
+            repeat.threads += more / 2;
+            if (more % 2 == 1) {
+                repeat.dataWorld = request.world;
+                repeat.alignWorld = 1;
+            }
+        }
         plan.push_back({Role::Repeat, repeat, {}});
     }
     return plan;

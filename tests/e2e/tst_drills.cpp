@@ -1,7 +1,8 @@
 // Phase 4 on real processes: whatever breaks, the survivors end in time, the first cause and rank are named, nothing keeps
-// running, the last checkpoint is whole.
+// running, the last checkpoint is whole; and a run that lost a rank goes on with fewer.
 //
-// LOCKSTEP_DRILLS=200 plays so many drills over all kinds and worlds 2 to 4.
+// LOCKSTEP_DRILLS=200 plays so many drills over all kinds and worlds 2 to 4, LOCKSTEP_DEGRADES=50 so many runs that lose
+// ranks and get them back (two changes of world each).
 #include "tests/e2e/cli_runner.h"
 
 #include <QTemporaryDir>
@@ -89,6 +90,11 @@ private Q_SLOTS:
         verifyDrill({kind, "--world", "2", "--timeout", "2"});
     }
 
+    void aRunThatLosesARankGoesOnAndGetsItBack()
+    {
+        verifyDrill({"degrade", "--world", "2", "--steps", "300"});
+    }
+
     void campaign()
     {
         const int drills = qEnvironmentVariableIntValue("LOCKSTEP_DRILLS");
@@ -97,6 +103,23 @@ private Q_SLOTS:
         for (int world : {2, 3, 4})
             verifyDrill(
                 {"all", "--world", QString::number(world), "--count", QString::number(drills / 3 + 1)});
+    }
+
+    void degradeCampaign_data()
+    {
+        QTest::addColumn<QStringList>("how");
+        QTest::newRow("4-1-4") << QStringList{"--world", "4", "--to-one"};
+        QTest::newRow("4-2-4") << QStringList{"--world", "4"};
+        QTest::newRow("2-1-2") << QStringList{"--world", "2"};
+    }
+    void degradeCampaign()
+    {
+        const int runs = qEnvironmentVariableIntValue("LOCKSTEP_DEGRADES");
+        if (runs <= 0)
+            QSKIP(
+                "50 runs that lose and regain ranks take ten minutes: set LOCKSTEP_DEGRADES=50 to play them");
+        QFETCH(QStringList, how);
+        verifyDrill(QStringList{"degrade"} + how + QStringList{"--count", QString::number(runs / 3 + 1)});
     }
 };
 
