@@ -60,6 +60,8 @@ private:
     Case(const RunTrace& reference, const RunTrace& suspect) : ref_(&reference), sus_(&suspect) {}
     Status scanAll();
     Status scanExact(Quantity quantity);
+    static Result<std::map<std::int64_t, std::uint64_t>> usedSamples(const RunTrace& run, bool contents,
+                                                                     std::int64_t from, std::int64_t to);
     Status scanJoined(Quantity quantity);
     void scanMeasured();
     void note(Quantity quantity, std::int64_t step);

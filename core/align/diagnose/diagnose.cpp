@@ -82,7 +82,8 @@ Finding findingOf(const Suspicion& s, Certainty certainty)
 
 void describe(const Suspicions& suspicions, Diagnosis& diagnosis)
 {
-    for (std::size_t i = 0; i < suspicions.size(); ++i) {
+    constexpr std::size_t kShown = 8;
+    for (std::size_t i = 0; i < std::min(suspicions.size(), kShown); ++i) {
         const Suspicion& s = suspicions[i];
         // Alone at the top with a signature: likely. Whatever shares the signature leaves it open.
         const bool alone =
@@ -137,6 +138,28 @@ void noteDifferingSettings(const RunTraits& reference, const RunTraits& suspect,
         diagnosis.problems.push_back(fmt::format("The runs were told different things: {}.", list));
 }
 
+// The setting that decides a cause, where a cause is a matter of one.
+constexpr std::pair<const char*, const char*> kSettings[] = {
+    {"A5", "drop_last"},        {"A6", "drop_last"},         {"A9", "batch"},
+    {"A10", "sampler_seed"},    {"C9", "broadcast_buffers"}, {"D1", "lr"},
+    {"D2", "scheduler_period"}, {"D7", "weight_decay"},      {"E2", "amp"},
+    {"E5", "dropout"},          {"C12", "reduction"},
+};
+
+// Where the runs were told different values for it, that is what undoes the cause.
+void nameSettings(const RunTraits& reference, const RunTraits& suspect, Diagnosis& diagnosis)
+{
+    for (Finding& finding : diagnosis.findings)
+        for (const auto& [cause, key] : kSettings)
+            for (std::size_t i = 0; i < reference.settings.size() && i < suspect.settings.size(); ++i) {
+                const auto& [name, value] = reference.settings[i];
+                if (finding.causes.front() != cause || name != key || value == suspect.settings[i].second)
+                    continue;
+                finding.setting = name;
+                finding.value = value;
+            }
+}
+
 std::optional<Error> firstError(const RunTrace& a, const RunTrace& b)
 {
     return a.error() ? a.error() : b.error();
@@ -155,14 +178,15 @@ Result<Diagnosis> judge(const RunTrace& reference, const RunTrace& suspect)
     }
     if (!diagnosis.comparable)
         return diagnosis;
-    Result<Case> c = Case::make(reference, suspect);
-    if (!c)
-        return c.error();
-    if (c->lastStep() < std::max(reference.view().firstStep, suspect.view().firstStep)) {
+    if (std::min(reference.lastStep(), suspect.lastStep()) <
+        std::max(reference.view().firstStep, suspect.view().firstStep)) {
         diagnosis.comparable = false;
         diagnosis.problems.push_back("The runs have no step in common.");
         return diagnosis;
     }
+    Result<Case> c = Case::make(reference, suspect);
+    if (!c)
+        return c.error();
     if (reference.lastStep() != suspect.lastStep())
         diagnosis.problems.push_back(fmt::format(
             "The reference ends at step {}, the suspect at step {}; steps up to {} were compared.",
@@ -177,6 +201,7 @@ Result<Diagnosis> judge(const RunTrace& reference, const RunTrace& suspect)
     diagnosis.firstStep = c->start();
     diagnosis.link = c->link();
     describe(suspicionsOf(*c), diagnosis);
+    nameSettings(reference.traits(), suspect.traits(), diagnosis);
     if (const std::optional<Error> error = firstError(reference, suspect))
         return *error;
     return diagnosis;

@@ -49,12 +49,6 @@ const RunTrace::Column& RunTrace::column(const SeriesKey& key) const
     return columns_.emplace(key, std::move(column)).first->second;
 }
 
-bool RunTrace::hasTensors() const
-{
-    return !view_.ranks.empty() &&
-           !tensors(view_.ranks.front(), std::max<std::int64_t>(1, view_.firstStep)).empty();
-}
-
 std::optional<std::uint64_t> RunTrace::bits(int rank, Quantity quantity, std::int64_t step,
                                             std::uint16_t index) const
 {

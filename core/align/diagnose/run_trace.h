@@ -29,7 +29,6 @@ public:
     int world() const { return int(view_.ranks.size()); }
     std::int64_t lastStep() const { return view_.lastStep; }
     bool has(Quantity quantity) const { return view_.has(quantity); }
-    bool hasTensors() const;
 
     std::optional<std::uint64_t> bits(int rank, Quantity quantity, std::int64_t step,
                                       std::uint16_t index = 0) const;
