@@ -45,6 +45,7 @@ int main(int argc, char** argv)
     addProbeCommand(app, context);
     addRunsCommand(app, context);
     addStopCommand(app, context);
+    addFaultsCommand(app, context);
     addExportCommand(app, context);
     addGateCommand(app, context);
     addDrillCommand(app, context);

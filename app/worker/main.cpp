@@ -44,6 +44,23 @@ void writeList(JsonWriter& json, const char* key, const std::vector<std::string>
     json.EndArray();
 }
 
+void writeFault(JsonWriter& json, const FaultInfo& info)
+{
+    std::vector<std::string> needs;
+    for (const FaultNeed need : info.needs)
+        needs.push_back(faultNeedText(need));
+    json.StartObject();
+    json.Key("id"), json.String(info.id);
+    json.Key("family"), json.String(faultFamily(info.id));
+    json.Key("title"), json.String(info.title);
+    json.Key("sentence"), json.String(info.sentence);
+    json.Key("signs"), json.String(info.signs);
+    json.Key("sources"), json.String(info.sources);
+    writeList(json, "parameters", info.parameters);
+    writeList(json, "needs", needs);
+    json.EndObject();
+}
+
 // What this engine can do, as JSON.
 void printCatalogue()
 {
@@ -63,11 +80,17 @@ void printCatalogue()
     json.EndArray();
     json.Key("faults");
     json.StartArray();
-    for (const FaultInfo& info : knownFaults()) {
+    for (const FaultInfo& info : knownFaults())
+        writeFault(json, info);
+    json.EndArray();
+    json.Key("left_out");
+    json.StartArray();
+    for (const LeftOutFault& info : leftOutFaults()) {
         json.StartObject();
         json.Key("id"), json.String(info.id);
-        json.Key("sentence"), json.String(info.sentence);
-        writeList(json, "parameters", info.parameters);
+        json.Key("family"), json.String(faultFamily(info.id));
+        json.Key("title"), json.String(info.title);
+        json.Key("reason"), json.String(info.reason);
         json.EndObject();
     }
     json.EndArray();
