@@ -5,12 +5,12 @@
 #include "app/cli/table.h"
 #include "app/cli/value_text.h"
 #include "core/align/compare.h"
+#include "core/gates/kept_envelope.h"
 #include "core/store/project_store.h"
 #include "core/store/run_reader.h"
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <iterator>
 #include <memory>
 
@@ -26,8 +26,9 @@ struct CompareCommand {
     std::vector<std::string> repeats; // runs to measure the envelope from
 };
 
-// From the named repeats, else what the project has kept; none is not an error here.
-Result<std::optional<Envelope>> findEnvelope(ProjectStore& project, const std::vector<std::string>& repeats)
+// From the named repeats, else what the project has kept for such runs; none is not an error here.
+Result<std::optional<Envelope>> findEnvelope(ProjectStore& project, const std::vector<std::string>& repeats,
+                                             const RunConfig& a, const RunConfig& b)
 {
     if (!repeats.empty()) {
         std::vector<std::unique_ptr<OpenedRun>> runs;
@@ -44,14 +45,14 @@ Result<std::optional<Envelope>> findEnvelope(ProjectStore& project, const std::v
             return measured.error();
         return std::optional(std::move(measured).value());
     }
-    std::ifstream file(project.info().folder + "/envelope.json", std::ios::binary);
-    if (!file)
-        return std::optional<Envelope>();
-    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    Result<Envelope> kept = envelopeFromJson(text);
-    if (!kept)
-        return kept.error();
-    return std::optional(std::move(kept).value());
+    Result<std::vector<GateInfo>> gates = project.gates();
+    if (!gates)
+        return gates.error();
+    std::string judged;
+    for (const GateInfo& gate : *gates)
+        if (gate.phase == "gradients")
+            judged = gate.configJson;
+    return keptEnvelope(project.info().folder, judged, a, b);
 }
 
 void writeSide(JsonDocument& json, const char* name, const FirstDifference& first, bool missing,
@@ -199,7 +200,8 @@ int compare(const CompareCommand& command, bool asJson)
     Result<OpenedRun> b = openRun(project.value(), command.runB);
     if (!b)
         return fail(b.error());
-    const Result<std::optional<Envelope>> envelope = findEnvelope(project.value(), command.repeats);
+    const Result<std::optional<Envelope>> envelope =
+        findEnvelope(project.value(), command.repeats, a->config, b->config);
     if (!envelope)
         return fail(envelope.error());
 

@@ -3,11 +3,9 @@
 #include "app/gui/run_arguments.h"
 #include "core/config/json.h"
 #include "core/store/project_store.h"
+#include "ui/models/cli_program.h"
 
-#include <QCoreApplication>
 #include <QFile>
-#include <QFileInfo>
-#include <QStandardPaths>
 #include <QTemporaryDir>
 
 #include <csignal>
@@ -47,17 +45,6 @@ CliCommands::~CliCommands()
     // QProcess would kill its child. Closing the window stops nothing, so the objects are left to the end of the process.
     for (QProcess* process : std::as_const(running_))
         process->disconnect(this);
-}
-
-QString CliCommands::findCli()
-{
-    const QString chosen = qEnvironmentVariable("LOCKSTEP_CLI");
-    if (!chosen.isEmpty())
-        return chosen;
-    const QString beside = QCoreApplication::applicationDirPath() + QStringLiteral("/lockstep-cli");
-    if (QFileInfo(beside).isExecutable())
-        return beside;
-    return QStandardPaths::findExecutable(QStringLiteral("lockstep-cli"));
 }
 
 void CliCommands::run(const QString& command, const QStringList& arguments, int mostAllowed, Done done)
@@ -156,6 +143,27 @@ void CliCommands::overrideGate(const QString& phase, const QString& reason)
     run(QStringLiteral("gate"),
         {QStringLiteral("gate"), folder_, phase, QStringLiteral("--override"), reason}, kGateFails,
         [this, phase](int, const QByteArray&) { Q_EMIT gateJudged(phase); });
+}
+
+void CliCommands::diagnose(const QString& runA, const QString& runB, bool prove)
+{
+    QStringList words{QStringLiteral("diagnose"), folder_, runA, runB};
+    if (prove)
+        words << QStringLiteral("--prove");
+    run(QStringLiteral("diagnose"), words, kGateFails,
+        [this](int, const QByteArray&) { Q_EMIT diagnosed(); });
+}
+
+void CliCommands::playDrill(const QString& kind)
+{
+    run(QStringLiteral("drill"), {QStringLiteral("drill"), folder_, kind}, kGateFails,
+        [this, kind](int, const QByteArray&) { Q_EMIT drillPlayed(kind); });
+}
+
+void CliCommands::writeReport(const QString& path)
+{
+    run(QStringLiteral("report"), {QStringLiteral("report"), folder_, QStringLiteral("-o"), path}, kGateFails,
+        [this, path](int, const QByteArray&) { Q_EMIT reportWritten(path); });
 }
 
 void CliCommands::removeRun(const QString& runId)

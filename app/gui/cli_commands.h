@@ -20,9 +20,6 @@ public:
     explicit CliCommands(QObject* parent = nullptr);
     ~CliCommands() override;
 
-    // Beside this program, or $LOCKSTEP_CLI; empty: not found.
-    static QString findCli();
-
     void setProjectFolder(const QString& folder) override { folder_ = folder; }
     void createProject(const QString& folder, const QString& workload) override;
     void startRun(const RunConfig& config) override;
@@ -32,6 +29,9 @@ public:
     void judgeGate(const QString& phase) override;
     void judgeGateWith(const QString& phase, const QStringList& words) override;
     void overrideGate(const QString& phase, const QString& reason) override;
+    void diagnose(const QString& runA, const QString& runB, bool prove) override;
+    void playDrill(const QString& kind) override;
+    void writeReport(const QString& path) override;
     QString commandLine(const RunConfig& config) const override;
     int pending() const override { return int(running_.size()); }
     void cancelPending() override;

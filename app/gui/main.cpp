@@ -1,6 +1,7 @@
 // lockstep: the dashboard. Reads projects, starts runs through lockstep-cli, never trains and never writes records.
 #include "app/gui/cli_commands.h"
 #include "app/gui/screenshots.h"
+#include "ui/models/cli_program.h"
 #include "ui/pages/start_page.h"
 #include "ui/widgets/theme.h"
 #include "ui/window/main_window.h"
@@ -79,9 +80,8 @@ QList<std::pair<bool, QString>> environmentFacts()
     const bool engine = QFileInfo(worker).isExecutable();
     const bool gpu = QFileInfo::exists(QStringLiteral("/dev/nvidia0"));
     return {
-        {!CliCommands::findCli().isEmpty() && engine,
-         engine ? StartPage::tr("engine: lockstep-worker")
-                : StartPage::tr("no engine: runs can be read, not started")},
+        {!findCli().isEmpty() && engine, engine ? StartPage::tr("engine: lockstep-worker")
+                                                : StartPage::tr("no engine: runs can be read, not started")},
         {true, StartPage::tr("%n core(s)", nullptr, QThread::idealThreadCount())},
         {true, StartPage::tr("Gloo on loopback")},
         {gpu, gpu ? StartPage::tr("GPU found") : StartPage::tr("no GPU: NCCL is not offered")},

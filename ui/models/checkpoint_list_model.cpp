@@ -41,6 +41,12 @@ int CheckpointListModel::addOpened(const QString& path)
     return rowOf(path);
 }
 
+void CheckpointListModel::removeOpened(const QString& path)
+{
+    if (opened_.removeAll(path) > 0)
+        rebuild();
+}
+
 void CheckpointListModel::rebuild()
 {
     beginResetModel();

@@ -18,6 +18,7 @@ public:
     void setSnapshot(const ProjectSnapshot& snapshot);
     // Returns its row.
     int addOpened(const QString& path);
+    void removeOpened(const QString& path); // those of runs stay
     QStringList opened() const { return opened_; }
     int rowOf(const QString& path) const; // -1: not there
 

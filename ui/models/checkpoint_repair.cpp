@@ -4,12 +4,10 @@
 #include "core/ckpt/parts.h"
 #include "core/ckpt/prefix.h"
 #include "core/ckpt/walk.h"
+#include "ui/models/cli_program.h"
 #include "ui/models/format.h"
 
-#include <QCoreApplication>
-#include <QFileInfo>
 #include <QProcess>
-#include <QStandardPaths>
 
 #include <algorithm>
 #include <unistd.h>
@@ -23,16 +21,6 @@ constexpr std::size_t kShown = 4;
 bool fits(const std::string& name)
 {
     return withoutWrappers(name) == name;
-}
-
-QString findProgram()
-{
-    const QString chosen = qEnvironmentVariable("LOCKSTEP_CLI");
-    if (!chosen.isEmpty())
-        return chosen;
-    const QString beside = QCoreApplication::applicationDirPath() + QStringLiteral("/lockstep-cli");
-    return QFileInfo(beside).isExecutable() ? beside
-                                            : QStandardPaths::findExecutable(QStringLiteral("lockstep-cli"));
 }
 
 } // namespace
@@ -91,6 +79,11 @@ QStringList repairWords(const QString& path, const QString& output, const Repair
     return words;
 }
 
+QStringList salvageWords(const QString& path, const QString& output)
+{
+    return {QStringLiteral("ckpt"), QStringLiteral("salvage"), path, QStringLiteral("-o"), output};
+}
+
 RepairWriter::~RepairWriter()
 {
     // QProcess would kill its child; the copy is written atomically, so it may go on alone.
@@ -100,7 +93,7 @@ RepairWriter::~RepairWriter()
 
 void RepairWriter::write(const QStringList& words, const QString& output)
 {
-    const QString program = findProgram();
+    const QString program = findCli();
     if (busy())
         return;
     if (program.isEmpty()) {
@@ -113,13 +106,16 @@ void RepairWriter::write(const QStringList& words, const QString& output)
     process_->setStandardInputFile(QProcess::nullDevice());
     process_->setStandardOutputFile(QProcess::nullDevice());
     process_->setChildProcessModifier([] { ::setsid(); });
-    connect(process_, &QProcess::finished, this, [this, output](int code, QProcess::ExitStatus status) {
-        QString error = QString::fromUtf8(process_->readAllStandardError()).trimmed();
-        const bool good = status == QProcess::NormalExit && code == 0;
-        if (!good && error.isEmpty())
-            error = tr("The program that writes the copy ended with code %1.").arg(code);
-        finish(output, good ? QString() : error);
-    });
+    // A salvage that lost tensors ends with 1 and has written the others.
+    const int allowed = words.value(1) == QLatin1String("salvage") ? 1 : 0;
+    connect(process_, &QProcess::finished, this,
+            [this, output, allowed](int code, QProcess::ExitStatus status) {
+                QString error = QString::fromUtf8(process_->readAllStandardError()).trimmed();
+                const bool good = status == QProcess::NormalExit && code <= allowed;
+                if (!good && error.isEmpty())
+                    error = tr("The program that writes the copy ended with code %1.").arg(code);
+                finish(output, good ? QString() : error);
+            });
     connect(process_, &QProcess::errorOccurred, this, [this, output, program](QProcess::ProcessError what) {
         if (what == QProcess::FailedToStart)
             finish(output, tr("%1 could not be started. It is not an executable program.").arg(program));

@@ -42,6 +42,9 @@ RepairPreviewPtr previewRepair(const CheckpointTreePtr& tree, const RepairChoice
 // The words behind "lockstep-cli" that write the copy.
 QStringList repairWords(const QString& path, const QString& output, const RepairChoice& choice);
 
+// The words behind "lockstep-cli" that save what is whole of a damaged file.
+QStringList salvageWords(const QString& path, const QString& output);
+
 // Runs lockstep-cli for the copy in a process of its own: $LOCKSTEP_CLI, beside this program, or in PATH. GUI thread.
 class RepairWriter : public QObject
 {

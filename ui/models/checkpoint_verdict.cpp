@@ -4,6 +4,7 @@
 #include "core/ckpt/prefix.h"
 #include "core/ckpt/verify.h"
 #include "core/ckpt/walk.h"
+#include "ui/models/checkpoint_facts.h"
 #include "ui/models/format.h"
 
 #include <QCoreApplication>
@@ -145,6 +146,10 @@ CheckpointVerdictPtr judgeCheckpoint(const CheckpointTreePtr& tree, bool checkBy
     VerifyOptions options;
     options.checkBytes = checkBytes;
     const Result<VerifyReport> report = verifyCheckpoint(tree->path.toStdString(), nullptr, options);
+    if (report && report->salvage && !report->salvage->keysWhole.empty())
+        out->salvageable = Tr::tr("%1 of %2 tensors are whole")
+                               .arg(report->salvage->keysWhole.size())
+                               .arg(report->salvage->keysWhole.size() + report->salvage->keysLost.size());
     if (!report || !tree->checkpoint) {
         out->state = State::Failed;
         out->headline = Tr::tr("%1 cannot be opened").arg(name);
@@ -152,13 +157,12 @@ CheckpointVerdictPtr judgeCheckpoint(const CheckpointTreePtr& tree, bool checkBy
         return out;
     }
     out->bytesChecked = checkBytes;
+    out->resume = resumeTable(*report);
+    out->records = recordsTable(*tree->checkpoint, *report, checkBytes);
+    out->globals = globalsTable(*tree->checkpoint);
     const Parts parts = findParts(*tree->checkpoint);
     if (parts.model())
         findPrefix(*parts.model(), *out);
-    if (report->salvage && !report->salvage->keysWhole.empty())
-        out->salvageable = Tr::tr("%1 of %2 tensors are whole")
-                               .arg(report->salvage->keysWhole.size())
-                               .arg(report->salvage->keysWhole.size() + report->salvage->keysLost.size());
 
     std::vector<const Verdict*> order;
     for (const Verdict& verdict : report->verdicts)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ui/models/checkpoint_tree.h"
+#include "ui/models/fact_table_model.h"
 #include "ui/models/roles.h"
 
 #include <QStringList>
@@ -23,6 +24,7 @@ struct CheckpointVerdict {
     std::int64_t wrapped = 0; // those of them with a wrapper segment anywhere
     bool bytesChecked = false;
     QString salvageable; // "12 of 14 tensors are whole"; empty: nothing to salvage
+    FactTable resume, records, globals;
 };
 using CheckpointVerdictPtr = std::shared_ptr<const CheckpointVerdict>;
 

@@ -1,5 +1,6 @@
 #include "ui/models/checks_model.h"
 
+#include "ui/models/check_titles.h"
 #include "ui/models/format.h"
 #include "ui/models/roles.h"
 
@@ -58,8 +59,10 @@ QVariant ChecksModel::data(const QModelIndex& index, int role) const
             return state == State::Holds      ? tr("holds")
                    : state == State::Diverged ? tr("fails")
                                               : tr("cannot judge");
-        case Check:
-            return qs(check.sentence.empty() ? check.id : check.sentence);
+        case Check: {
+            const QString title = checkTitle(check.id);
+            return title.isEmpty() ? qs(check.sentence.empty() ? check.id : check.sentence) : title;
+        }
         case Number:
             return qs(check.value);
         case Limit:
@@ -78,7 +81,9 @@ QVariant ChecksModel::data(const QModelIndex& index, int role) const
             return {};
         }
     case Qt::ToolTipRole:
-        return check.fix.empty() ? qs(check.id) : qs(check.id + ": " + check.fix);
+        if (index.column() == Number || index.column() == Limit)
+            return data(index, Qt::DisplayRole);
+        return qs(check.sentence.empty() ? check.id : check.id + ": " + check.sentence);
     case Qt::TextAlignmentRole:
         return int(Qt::AlignVCenter |
                    (index.column() == Number || index.column() == Limit ? Qt::AlignRight : Qt::AlignLeft));

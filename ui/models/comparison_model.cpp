@@ -1,8 +1,11 @@
 #include "ui/models/comparison_model.h"
 
+#include "ui/models/comparison_rule.h"
 #include "ui/models/next_action.h"
 
 #include <QDateTime>
+
+#include <utility>
 
 namespace lockstep {
 
@@ -34,12 +37,17 @@ void ComparisonModel::setSnapshot(const ProjectSnapshotPtr& snapshot)
 {
     const bool otherProject = !snapshot_ || snapshot_->info.folder != snapshot->info.folder;
     snapshot_ = snapshot;
-    if (otherProject) {
+    // A gate that was judged again has measured another envelope.
+    const GateInfo* gate = snapshot_->gate("gradients");
+    const std::int64_t measuredMs = gate ? gate->judgedUnixMs : 0;
+    const bool otherEnvelope = std::exchange(envelopeMs_, measuredMs) != measuredMs;
+    if (otherProject || otherEnvelope) {
         jobs_.cancel();
         results_.clear();
         madeMs_.clear();
         verdicts_.clear();
-        watched_ = extra_ = {};
+        if (otherProject)
+            watched_ = extra_ = {};
         Q_EMIT verdictsChanged(verdicts_);
     }
     next();
@@ -68,6 +76,12 @@ void ComparisonModel::want(const QString& runA, const QString& runB)
 RunComparisonPtr ComparisonModel::result(const QString& runA, const QString& runB) const
 {
     return results_.value({runA, runB});
+}
+
+EnvelopeSource ComparisonModel::envelopeSource() const
+{
+    const GateInfo* gate = snapshot_->gate("gradients");
+    return {snapshot_->info.folder, gate ? gate->configJson : std::string()};
 }
 
 bool ComparisonModel::wanted(const Pair& pair) const
@@ -121,8 +135,9 @@ void ComparisonModel::next()
     if (pair.first.isEmpty())
         return;
     jobs_.startNext(
-        [a = *snapshot_->run(pair.first), b = *snapshot_->run(pair.second)](const JobToken&) {
-            return std::make_shared<const RunComparison>(compareEntries(a, b));
+        [a = *snapshot_->run(pair.first), b = *snapshot_->run(pair.second),
+         envelope = envelopeSource()](const JobToken&) {
+            return std::make_shared<const RunComparison>(compareEntries(a, b, envelope));
         },
         [this](const RunComparisonPtr& comparison) { take(comparison); });
 }

@@ -17,6 +17,8 @@
 
 namespace lockstep {
 
+struct EnvelopeSource;
+
 // One link of the causal chain, for the strip.
 struct LinkRow {
     CausalLink link = CausalLink::None;
@@ -47,13 +49,17 @@ struct RunComparison {
     std::vector<LinkRow> links;       // in causal order
     std::vector<DivergenceRow> first; // in causal order, only those that part
     std::int64_t points = 0;
-    bool live = false; // one of the runs still recorded when this was made
+    bool live = false;     // one of the runs still recorded when this was made
+    bool byDesign = false; // CannotCompare, because the model is another function on several ranks
+    // Judged by the measured envelope: the limit of the loss at these steps, and from how many repeats. Else empty.
+    std::vector<std::int64_t> bandSteps;
+    std::vector<double> bandLimits;
+    int repeats = 0;
 };
 
-// The comparison of core/align in the words and numbers of the window. `a` and `b` are entries of one project.
-// Runs of different worlds drift apart by rounding. Without a measured envelope only the samples and the first batch (at
-// 4 decimals, the published rule) decide; what comes later is told, not judged.
-RunComparison compareEntries(const RunEntry& a, const RunEntry& b);
+// The comparison of core/align in the words and numbers of the window, judged by the rule of comparison_rule.h. `a` and `b`
+// are entries of one project.
+RunComparison compareEntries(const RunEntry& a, const RunEntry& b, const EnvelopeSource& envelope);
 
 using RunComparisonPtr = std::shared_ptr<const RunComparison>;
 
@@ -82,9 +88,11 @@ private:
 
     void next();
     void take(const RunComparisonPtr& comparison);
+    EnvelopeSource envelopeSource() const;
     bool wanted(const Pair& pair) const; // unknown, or made while a run still recorded and now outdated
 
     ProjectSnapshotPtr snapshot_;
+    std::int64_t envelopeMs_ = 0; // when the envelope of the project was measured
     Pair watched_, extra_;
     QHash<Pair, RunComparisonPtr> results_;
     QHash<Pair, std::int64_t> madeMs_;

@@ -30,6 +30,12 @@ public:
     // With further words of the command line: the fix of a cause, or another plan.
     virtual void judgeGateWith(const QString& phase, const QStringList&) { judgeGate(phase); }
     virtual void overrideGate(const QString& phase, const QString& reason) = 0; // empty reason: take it back
+    // Why `runB` parts from `runA`; `prove`: by replaying the suspected causes. The findings go to the project.
+    virtual void diagnose(const QString& runA, const QString& runB, bool prove) = 0; // -> diagnosed
+    // A word of core/gates/drill_plan.h, or "degrade". Recorded as runs of the project.
+    virtual void playDrill(const QString& kind) = 0; // -> drillPlayed
+    // The ending says the form: .html, .md, .json, .xml.
+    virtual void writeReport(const QString& path) = 0; // -> reportWritten
 
     // The same call as a command line, for "Copy command".
     virtual QString commandLine(const RunConfig& config) const = 0;
@@ -45,6 +51,9 @@ Q_SIGNALS:
     void runRestored(const QString& runId);
     void gateStarted(const QString& phase);
     void gateJudged(const QString& phase);
+    void diagnosed();
+    void drillPlayed(const QString& kind);
+    void reportWritten(const QString& path);
     void pendingChanged(int pending);
     // `command` is the word of the call ("run", "stop", "remove", ...); `sentence` says what, why and what to do.
     void failed(const QString& command, const QString& sentence);

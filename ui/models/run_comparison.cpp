@@ -1,5 +1,6 @@
 #include "core/align/compare.h"
 #include "ui/models/comparison_model.h"
+#include "ui/models/comparison_rule.h"
 #include "ui/models/format.h"
 #include "ui/models/quantity_text.h"
 
@@ -17,19 +18,10 @@ struct Tr {
     Q_DECLARE_TR_FUNCTIONS(lockstep::Comparison)
 };
 
-// The published rule for the first batch: equal at 4 decimals; half a unit of the fourth.
-constexpr double kFourDecimals = 5e-5;
-
 CausalLink linkOf(Quantity quantity)
 {
     const QuantityInfo* info = quantityInfo(quantity);
     return info ? info->link : CausalLink::None;
-}
-
-bool isData(Quantity quantity)
-{
-    const CausalLink link = linkOf(quantity);
-    return link == CausalLink::Config || link == CausalLink::SampleIds || link == CausalLink::Content;
 }
 
 DivergenceRow rowOf(const FirstDifference& d, bool exact)
@@ -56,13 +48,13 @@ DivergenceRow rowOf(const FirstDifference& d, bool exact)
     return out;
 }
 
-// What is judged: all of an exact comparison. Of runs with different worlds without an envelope only what rounding
-// cannot touch (which samples, in which order) and the first batch; later steps drift apart rightly.
+using Kind = ComparisonRule::Kind;
+
 struct Judged {
     const Comparison& c;
-    bool exact = true;
+    const ComparisonRule& rule;
 
-    bool counts(const FirstDifference& d) const { return exact || isData(d.quantity) || d.step <= 1; }
+    bool counts(const FirstDifference& d) const { return rule.counts(d); }
     const FirstDifference* origin() const
     {
         const FirstDifference* first = nullptr;
@@ -98,6 +90,9 @@ LinkRow linkRow(CausalLink which, const Judged& judged, const FirstDifference* o
     if (points == 0 && out.firstStep < 0 && drift < 0) {
         out.state = State::Off;
         out.detail = Tr::tr("not compared");
+    } else if (judged.rule.kind == Kind::ByDesign && drift >= 0 && out.firstStep < 0) {
+        out.state = State::Off;
+        out.detail = Tr::tr("differs by design");
     } else if (origin && linkOf(origin->quantity) == which) {
         out.state = State::Diverged;
         out.firstStep = origin->step;
@@ -109,8 +104,10 @@ LinkRow linkRow(CausalLink which, const Judged& judged, const FirstDifference* o
         out.state = State::Holds;
         if (out.firstStep >= 0) // earlier in the chain than the break, but parts later
             out.detail = Tr::tr("0 bits at step %1").arg(origin ? origin->step : out.firstStep);
-        else if (!judged.exact && which >= CausalLink::Rng)
+        else if (judged.rule.kind == Kind::FourDecimals && which >= CausalLink::Rng)
             out.detail = Tr::tr("agrees at step 1");
+        else if (judged.rule.kind == Kind::Envelope && which >= CausalLink::Rng)
+            out.detail = Tr::tr("inside the envelope");
         else
             out.detail = Tr::tr("%1 equal").arg(formatCount(points));
         out.firstStep = -1;
@@ -139,9 +136,75 @@ RunComparison cannotCompare(RunComparison out, const QString& reason)
     return out;
 }
 
+// The limit of the loss at every measured step, for the band in the plot.
+void addBand(const Envelope& envelope, RunReader& reference, const Comparison& c, RunComparison& out)
+{
+    const EnvelopeBand* band = envelope.band(Quantity::Loss, 0);
+    if (!band || c.lastStep < 0)
+        return;
+    const Result<SeriesData> loss = reference.read({0, Quantity::Loss, 0}, 1, band->lastStep + 1);
+    if (!loss)
+        return; // no band is drawn; the comparison itself has read it or said why not
+    out.repeats = envelope.repeats;
+    for (std::size_t i = 0; i < loss->size(); ++i) {
+        if (const std::optional<double> limit = band->limit(loss->steps[i], loss->value(i))) {
+            out.bandSteps.push_back(loss->steps[i]);
+            out.bandLimits.push_back(*limit);
+        }
+    }
+}
+
+QString designSentence(const ComparisonRule& rule)
+{
+    QStringList why;
+    if (rule.batchStatistics)
+        why << Tr::tr(
+            "BatchNorm: one process normalises over the global batch, a rank over its own samples.");
+    if (rule.randomLayers)
+        why << Tr::tr("Random layers: every rank draws its own dropout masks.");
+    return why.join(QLatin1Char(' '));
+}
+
+void nothingParts(const ComparisonRule& rule, const Comparison& c, const QString& extent, RunComparison& out)
+{
+    const QString same = Tr::tr("The same samples in steps %1-%2.").arg(c.firstStep).arg(c.lastStep);
+    out.verdict = State::Holds;
+    switch (rule.kind) {
+    case Kind::Exact:
+        out.headline = Tr::tr("0 bits differ");
+        out.brief = out.headline;
+        out.sentence = Tr::tr("Compared: %1, rank by rank, limit 0 bits.").arg(extent);
+        break;
+    case Kind::Envelope:
+        out.headline = Tr::tr("Inside the measured envelope");
+        out.brief = Tr::tr("inside the envelope");
+        out.sentence = Tr::tr("Compared: %1. Limit: what %2 repeats of the single run differ by.")
+                           .arg(extent)
+                           .arg(rule.envelope->repeats);
+        if (!out.bandSteps.empty() && out.bandSteps.back() < c.lastStep)
+            out.sentence +=
+                QLatin1Char(' ') +
+                Tr::tr("The envelope ends at step %1; later steps are not judged.").arg(out.bandSteps.back());
+        break;
+    case Kind::FourDecimals:
+        out.headline = Tr::tr("The first batch agrees at 4 decimals");
+        out.brief = Tr::tr("agrees at step 1");
+        out.sentence = same + QLatin1Char(' ') + driftSentence(c);
+        break;
+    case Kind::ByDesign:
+        out.verdict = State::CannotCompare;
+        out.byDesign = true;
+        out.headline = Tr::tr("The model is another function on several ranks, by design");
+        out.brief = Tr::tr("differs by design");
+        out.sentence = designSentence(rule) + QLatin1Char(' ') + same + QLatin1Char(' ') +
+                       Tr::tr("A twin can tell whether anything else differs.");
+        break;
+    }
+}
+
 } // namespace
 
-RunComparison compareEntries(const RunEntry& a, const RunEntry& b)
+RunComparison compareEntries(const RunEntry& a, const RunEntry& b, const EnvelopeSource& envelope)
 {
     RunComparison out;
     out.runA = a.id();
@@ -153,11 +216,18 @@ RunComparison compareEntries(const RunEntry& a, const RunEntry& b)
     Result<RunReader> readerB = RunReader::open(b.info.folder);
     if (!readerB)
         return cannotCompare(out, qs(readerB.error().sentence()));
+    const Result<ComparisonRule> found = ruleFor(a, *readerA, b, envelope);
+    if (!found)
+        return cannotCompare(out, qs(found.error().sentence()));
+    const ComparisonRule& rule = *found;
 
     CompareOptions options;
-    const auto ranks = [](const RunConfig& c) { return c.mode == "single" ? 1 : c.world; };
-    if (ranks(a.config) != ranks(b.config))
+    if (rule.kind == Kind::Envelope) {
+        options.tolerance.mode = CompareMode::Envelope;
+        options.envelope = &*rule.envelope;
+    } else if (rule.kind != Kind::Exact) {
         options.tolerance = {CompareMode::Absolute, kFourDecimals};
+    }
     const Result<Comparison> compared = compareRuns(*readerA, a.config, *readerB, b.config, options);
     if (!compared)
         return cannotCompare(out, qs(compared.error().sentence()));
@@ -165,19 +235,21 @@ RunComparison compareEntries(const RunEntry& a, const RunEntry& b)
     if (c.verdict == Verdict::CannotCompare)
         return cannotCompare(out, qs(c.reason));
 
-    const Judged judged{c, c.tolerance.mode == CompareMode::Exact};
+    const Judged judged{c, rule};
     const FirstDifference* origin = judged.origin();
     for (int i = 0; i < int(CausalLink::None); ++i)
         out.links.push_back(linkRow(CausalLink(i), judged, origin));
     for (const FirstDifference& difference : c.first())
         if (judged.counts(difference))
-            out.first.push_back(rowOf(difference, judged.exact));
+            out.first.push_back(rowOf(difference, rule.kind == Kind::Exact));
     for (const QuantityResult& result : c.quantities)
         out.points += result.points;
+    if (rule.envelope)
+        addBand(*rule.envelope, *readerA, c, out);
     const QString extent =
         Tr::tr("%1 values in steps %2-%3").arg(formatCount(out.points)).arg(c.firstStep).arg(c.lastStep);
     if (origin) {
-        const DivergenceRow first = rowOf(*origin, judged.exact);
+        const DivergenceRow first = rowOf(*origin, rule.kind == Kind::Exact);
         out.verdict = State::Diverged;
         out.firstStep = origin->step;
         out.firstLink = linkTitle(linkOf(origin->quantity));
@@ -188,17 +260,8 @@ RunComparison compareEntries(const RunEntry& a, const RunEntry& b)
             Tr::tr("%1: %2 in A, %3 in B, limit %4. Compared: %5.")
                 .arg(origin->rank >= 0 ? Tr::tr("Rank %1").arg(origin->rank) : Tr::tr("All ranks together"),
                      first.a, first.b, first.limit, extent);
-    } else if (judged.exact) {
-        out.verdict = State::Holds;
-        out.headline = Tr::tr("0 bits differ");
-        out.brief = out.headline;
-        out.sentence = Tr::tr("Compared: %1, rank by rank, limit 0 bits.").arg(extent);
     } else {
-        out.verdict = State::Holds;
-        out.headline = Tr::tr("The first batch agrees at 4 decimals");
-        out.brief = Tr::tr("agrees at step 1");
-        out.sentence = Tr::tr("The same samples in steps %1-%2.").arg(c.firstStep).arg(c.lastStep) +
-                       QLatin1Char(' ') + driftSentence(c);
+        nothingParts(rule, c, extent, out);
     }
     return out;
 }

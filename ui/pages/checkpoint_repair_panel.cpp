@@ -12,6 +12,7 @@
 #include <QGuiApplication>
 #include <QLineEdit>
 #include <QPointer>
+#include <QScrollArea>
 #include <QStorageInfo>
 #include <QStyle>
 #include <QUndoStack>
@@ -21,33 +22,6 @@
 namespace lockstep {
 
 namespace {
-
-// The copy as an undoable step: undo removes the new file, redo writes it again. It is pushed once the file is there.
-class CopyStep : public QUndoCommand
-{
-public:
-    CopyStep(RepairWriter* writer, QStringList words, QString output)
-        : QUndoCommand(CheckpointRepairPanel::tr("write %1").arg(QFileInfo(output).fileName())),
-          writer_(writer),
-          words_(std::move(words)),
-          output_(std::move(output))
-    {
-    }
-
-    void undo() override { QFile::remove(output_); }
-    void redo() override
-    {
-        if (!first_ && writer_)
-            writer_->write(words_, output_);
-        first_ = false;
-    }
-
-private:
-    QPointer<RepairWriter> writer_;
-    QStringList words_;
-    QString output_;
-    bool first_ = true;
-};
 
 QString quoted(const QString& word)
 {
@@ -61,12 +35,54 @@ QString quoted(const QString& word)
 
 } // namespace
 
+// The copy as an undoable step: undo removes the new file, redo writes it again. It is pushed once the file is there.
+class CheckpointRepairPanel::CopyStep : public QUndoCommand
+{
+public:
+    CopyStep(CheckpointRepairPanel* panel, QStringList words, QString output)
+        : QUndoCommand(CheckpointRepairPanel::tr("write %1").arg(QFileInfo(output).fileName())),
+          panel_(panel),
+          words_(std::move(words)),
+          output_(std::move(output))
+    {
+    }
+
+    void undo() override
+    {
+        QFile::remove(output_);
+        if (panel_)
+            Q_EMIT panel_->removed(output_);
+    }
+    void redo() override
+    {
+        if (!first_ && panel_)
+            panel_->writer_->write(words_, output_);
+        first_ = false;
+    }
+
+private:
+    QPointer<CheckpointRepairPanel> panel_;
+    QStringList words_;
+    QString output_;
+    bool first_ = true;
+};
+
 CheckpointRepairPanel::CheckpointRepairPanel(QUndoStack& undo, QWidget* parent)
     : QWidget(parent), undo_(undo), writer_(new RepairWriter(this))
 {
     setObjectName(QStringLiteral("checkpointRepair"));
     setMinimumWidth(280);
-    auto* column = new QVBoxLayout(this);
+    auto* scroll = new QScrollArea(this); // a low window cuts nothing
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    auto* page = new QWidget(scroll);
+    page->setObjectName(QStringLiteral("scrollBody"));
+    scroll->setWidget(page);
+    auto* whole = new QVBoxLayout(this);
+    whole->setContentsMargins(0, 0, 0, 0);
+    whole->addWidget(scroll);
+    auto* column = new QVBoxLayout(page);
     column->setContentsMargins(14, 10, 14, 12);
     column->setSpacing(8);
     auto* head = new QHBoxLayout;
@@ -98,11 +114,8 @@ CheckpointRepairPanel::CheckpointRepairPanel(QUndoStack& undo, QWidget* parent)
     write_ = primaryButton(tr("Write repaired copy"), {}, this);
     write_->setObjectName(QStringLiteral("writeRepaired"));
     copy_ = button(tr("Copy command"), {}, this);
-    auto* buttons = new QHBoxLayout;
-    buttons->addWidget(write_);
-    buttons->addWidget(copy_);
-    buttons->addStretch(1);
-    column->addLayout(buttons);
+    column->addWidget(write_); // below each other: translations are wider than the panel beside each other
+    column->addWidget(copy_);
     hint_ = wrappedLabel("hint", {}, this);
     column->addWidget(hint_);
     column->addWidget(horizontalLine(this));
@@ -127,7 +140,7 @@ CheckpointRepairPanel::CheckpointRepairPanel(QUndoStack& undo, QWidget* parent)
     connect(writer_, &RepairWriter::written, this, [this](const QString& path) {
         state_->setText(tr("written"));
         if (!pendingWords_.isEmpty())
-            undo_.push(new CopyStep(writer_, std::exchange(pendingWords_, {}), path));
+            undo_.push(new CopyStep(this, std::exchange(pendingWords_, {}), path));
         preview();
         Q_EMIT written(path);
     });
@@ -287,6 +300,18 @@ void CheckpointRepairPanel::write()
     state_->setText(tr("writing"));
     pendingWords_ = words;
     writer_->write(words, path);
+}
+
+void CheckpointRepairPanel::salvage(const QString& path)
+{
+    if (writer_->busy())
+        return;
+    const QFileInfo info(path);
+    const QString base = info.isDir() ? info.fileName() : info.completeBaseName();
+    const QString output = QDir(info.absolutePath()).absoluteFilePath(base + QStringLiteral(".salvaged.pt"));
+    state_->setText(tr("writing"));
+    pendingWords_ = salvageWords(path, output);
+    writer_->write(pendingWords_, output);
 }
 
 } // namespace lockstep

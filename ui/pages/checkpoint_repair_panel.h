@@ -28,13 +28,17 @@ public:
 
     // What the choices are about; null: nothing.
     void setVerdict(const CheckpointVerdictPtr& verdict);
+    // Saves the whole tensors of a damaged file beside it; answered like a repaired copy.
+    void salvage(const QString& path);
     bool busy() const { return jobs_.busy() || writer_->busy(); }
 
 Q_SIGNALS:
     void written(const QString& path); // also when it was written again by Ctrl+Shift+Z
+    void removed(const QString& path); // by Ctrl+Z
     void failed(const QString& sentence);
 
 private:
+    class CopyStep;
     RepairChoice choice() const;
     QString output() const; // absolute
     void makeCounts(QVBoxLayout& column);

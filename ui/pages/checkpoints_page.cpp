@@ -1,29 +1,25 @@
 #include "ui/pages/checkpoints_page.h"
 
 #include "ui/models/checkpoint_list_model.h"
-#include "ui/models/checkpoint_tree_model.h"
 #include "ui/models/format.h"
 #include "ui/models/project_model.h"
 #include "ui/models/roles.h"
 #include "ui/pages/checkpoint_diff_panel.h"
+#include "ui/pages/checkpoint_keys_view.h"
+#include "ui/pages/checkpoint_parts_view.h"
 #include "ui/pages/checkpoint_repair_panel.h"
+#include "ui/pages/checkpoint_tensor_panel.h"
 #include "ui/widgets/building_blocks.h"
-#include "ui/widgets/data_tree.h"
 #include "ui/widgets/icons.h"
 #include "ui/widgets/two_line_delegate.h"
 
-#include <QAction>
-#include <QClipboard>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QGuiApplication>
 #include <QJsonArray>
-#include <QLineEdit>
 #include <QListView>
 #include <QMenu>
 #include <QProgressBar>
 #include <QSaveFile>
-#include <QSortFilterProxyModel>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTimer>
@@ -33,10 +29,11 @@ namespace lockstep {
 CheckpointsPage::CheckpointsPage(const PageContext& context, QWidget* parent)
     : Page(context, tr("Checkpoints"), parent),
       list_(new CheckpointListModel(this)),
-      tree_(new CheckpointTreeModel(this)),
-      filter_(new QSortFilterProxyModel(this)),
+      parts_(new CheckpointPartsView(this)),
+      keys_(parts_->keys()),
       banner_(new Banner(this)),
       progress_(new QProgressBar(this)),
+      tensor_(new CheckpointTensorPanel(this)),
       diff_(new CheckpointDiffPanel(this)),
       repair_(new CheckpointRepairPanel(context.undo, this)),
       inspector_(new CheckpointInspector(this))
@@ -55,21 +52,18 @@ CheckpointsPage::CheckpointsPage(const PageContext& context, QWidget* parent)
                 showVerdict();
             });
     connect(inspector_, &CheckpointInspector::numbersReady, this,
-            [this](const NumbersBatchPtr& batch) { tree_->addNumbers(*batch); });
+            [this](const NumbersBatchPtr& batch) { keys_->addNumbers(*batch); });
     connect(inspector_, &CheckpointInspector::numbersFinished, this, &CheckpointsPage::countNumbers);
     connect(openButton, &QPushButton::clicked, this, &CheckpointsPage::openFile);
-    filter_->setSourceModel(tree_);
-    filter_->setFilterRole(IdRole);
-    filter_->setFilterCaseSensitivity(Qt::CaseInsensitive);
-    filter_->setRecursiveFilteringEnabled(true);
-
     auto* columns = new QSplitter(Qt::Horizontal, this);
     columns->addWidget(makeList());
     auto* rows = new QSplitter(Qt::Vertical, this);
     rows->addWidget(makeTree());
+    rows->addWidget(tensor_);
     rows->addWidget(diff_);
     rows->setStretchFactor(0, 3);
     rows->setStretchFactor(1, 1);
+    rows->setStretchFactor(2, 1);
     rows->setChildrenCollapsible(false);
     columns->addWidget(rows);
     columns->addWidget(repair_);
@@ -158,39 +152,11 @@ QWidget* CheckpointsPage::makeTree()
     words->addStretch(3);
     stack_->addWidget(empty);
 
-    auto* keys = new QWidget(stack_);
-    auto* keysColumn = new QVBoxLayout(keys);
-    keysColumn->setContentsMargins(0, 0, 0, 0);
-    keysColumn->setSpacing(0);
-    auto* bar = new QHBoxLayout;
-    bar->setContentsMargins(16, 6, 16, 6);
-    bar->addWidget(label("paneTitle", tr("Keys"), keys));
-    bar->addStretch(1);
-    filterEdit_ = new QLineEdit(keys);
-    filterEdit_->setObjectName(QStringLiteral("keyFilter"));
-    filterEdit_->setPlaceholderText(tr("filter keys"));
-    filterEdit_->setAccessibleName(tr("Filter keys"));
-    filterEdit_->addAction(icon(QStringLiteral("filter"), Tone::Hint), QLineEdit::LeadingPosition);
-    filterEdit_->setClearButtonEnabled(true);
-    filterEdit_->setFixedWidth(220);
-    bar->addWidget(filterEdit_);
-    keysColumn->addLayout(bar);
-    keysColumn->addWidget(horizontalLine(keys));
-    treeView_ = new DataTree(keys);
-    treeView_->setObjectName(QStringLiteral("checkpointTree"));
-    treeView_->setAccessibleName(tr("Keys of the checkpoint"));
-    treeView_->setModel(filter_);
-    keysColumn->addWidget(treeView_, 1);
-    stack_->addWidget(keys);
+    stack_->addWidget(parts_);
     column->addWidget(stack_, 1);
-    makeTreeActions();
-    connect(filterEdit_, &QLineEdit::textChanged, this, [this](const QString& text) {
-        filter_->setFilterFixedString(text);
-        if (text.isEmpty())
-            expandShallow();
-        else
-            treeView_->expandAll();
-    });
+    connect(keys_, &CheckpointKeysView::rowChosen, this,
+            [this](int row) { tensor_->showTensor(shown_, row); });
+    connect(tensor_, &CheckpointTensorPanel::closeRequested, tensor_, &CheckpointTensorPanel::close);
     return box;
 }
 
@@ -219,7 +185,7 @@ void CheckpointsPage::open(const QString& argument)
 
 void CheckpointsPage::read(const QString& path)
 {
-    if (path == path_ && tree_->tree())
+    if (path == path_ && shown_)
         return;
     path_ = path;
     jobs_.start([path](const JobToken&) { return readCheckpointTree(path); },
@@ -240,8 +206,10 @@ void CheckpointsPage::showTree(const CheckpointTreePtr& tree)
     exportButton_->setEnabled(listed);
     compareButton_->setEnabled(listed);
     diff_->close();
+    tensor_->close();
     repair_->setVerdict(nullptr);
-    tree_->setTree(listed ? tree : nullptr);
+    shown_ = listed ? tree : nullptr;
+    parts_->setTree(shown_);
     const QString name = tree ? QFileInfo(tree->path).fileName() : QString();
     if (!tree) {
         emptyTitle_->setText(tr("No checkpoint yet"));
@@ -264,51 +232,9 @@ void CheckpointsPage::showTree(const CheckpointTreePtr& tree)
     setSubtitle(tr("%1, %2, %3").arg(name, formatBytes(tree->bytes), tree->container));
     if (!listed)
         return;
-    const int width = treeView_->viewport()->width();
-    treeView_->setColumnWidth(CheckpointTreeModel::Key, std::max(240, width * 34 / 100));
-    treeView_->setColumnWidth(CheckpointTreeModel::Kind, 90);
-    treeView_->setColumnWidth(CheckpointTreeModel::Shape, 120);
-    treeView_->setColumnWidth(CheckpointTreeModel::Elements, 110);
-    treeView_->setColumnWidth(CheckpointTreeModel::Norm, 96);
-    treeView_->setColumnWidth(CheckpointTreeModel::Min, 96);
-    treeView_->setColumnWidth(CheckpointTreeModel::NanCount, 60);
-    expandShallow();
     Q_EMIT statusTextChanged(tr("%1 tensors, %2 elements read in %3 ms")
                                  .arg(formatCount(tree->tensors), formatCount(tree->elements))
                                  .arg(tree->readMs, 0, 'f', tree->readMs < 10 ? 1 : 0));
-}
-
-// The file and its first level; a large optimizer state stays folded.
-void CheckpointsPage::expandShallow()
-{
-    treeView_->collapseAll();
-    for (int row = 0; row < filter_->rowCount(); ++row) {
-        const QModelIndex root = filter_->index(row, 0);
-        treeView_->expand(root);
-        for (int child = 0; child < filter_->rowCount(root); ++child) {
-            const QModelIndex index = filter_->index(child, 0, root);
-            const QString name = index.data().toString();
-            if (name == QLatin1String("model") || name == QLatin1String("state_dict") ||
-                filter_->rowCount(root) == 1)
-                treeView_->expandRecursively(index);
-        }
-    }
-}
-
-void CheckpointsPage::makeTreeActions()
-{
-    treeView_->setSelectionMode(QAbstractItemView::ExtendedSelection);
-    treeView_->setContextMenuPolicy(Qt::ActionsContextMenu);
-    auto* copy = new QAction(tr("Copy key names"), treeView_);
-    copy->setShortcut(QKeySequence::Copy);
-    copy->setShortcutContext(Qt::WidgetShortcut);
-    connect(copy, &QAction::triggered, this, &CheckpointsPage::copyKeys);
-    auto* find = new QAction(tr("Filter keys"), this);
-    find->setShortcut(QKeySequence::Find);
-    find->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(find, &QAction::triggered, filterEdit_, [this] { filterEdit_->setFocus(); });
-    addAction(find);
-    treeView_->addActions({copy, find});
 }
 
 // The verdict sentence, replaced by a finding of the statistics where the file is fine otherwise.
@@ -318,12 +244,13 @@ void CheckpointsPage::showVerdict()
     if (verdict.state != State::Failed && !nanHeadline_.isEmpty())
         banner_->showMessage(State::Failed, nanHeadline_, nanText_);
     else
-        banner_->showMessage(verdict.state, verdict.headline, verdict.explanation);
+        banner_->showMessage(verdict.state, verdict.headline, verdict.explanation,
+                             verdict.salvageable.isEmpty() ? QString() : tr("Save what is whole"));
     QStringList fine = verdict.fine;
     if (!numbersFine_.isEmpty())
         fine << numbersFine_;
     banner_->setNotes(fine);
-    tree_->setMarkedPrefix(verdict.prefix);
+    parts_->setVerdict(verdict);
     repair_->setVerdict(verdict_);
 }
 
@@ -331,13 +258,13 @@ void CheckpointsPage::countNumbers(std::uint64_t bytes, double seconds)
 {
     std::uint64_t nan = 0, inf = 0, tensors = 0;
     QString first;
-    for (std::size_t at = 0; at < tree_->numbers().size(); ++at) {
-        const TensorNumbers& numbers = tree_->numbers()[at];
+    for (std::size_t at = 0; at < keys_->numbers().size(); ++at) {
+        const TensorNumbers& numbers = keys_->numbers()[at];
         nan += numbers.nan;
         inf += numbers.inf;
         tensors += numbers.nan > 0;
         if (numbers.nan > 0 && first.isEmpty())
-            first = keyName(*tree_->tree(), tree_->tree()->rows[at]);
+            first = keyName(*shown_, shown_->rows[at]);
     }
     if (nan == 0) {
         numbersFine_ = tr("0 NaN, %1 Inf").arg(formatCount(std::int64_t(inf)));
@@ -349,7 +276,7 @@ void CheckpointsPage::countNumbers(std::uint64_t bytes, double seconds)
     }
     if (verdict_)
         showVerdict();
-    const CheckpointTree& tree = *tree_->tree();
+    const CheckpointTree& tree = *shown_;
     Q_EMIT statusTextChanged(tr("%1 keys read in %2 ms, statistics of %3 in %4 s")
                                  .arg(formatCount(tree.tensors))
                                  .arg(tree.readMs, 0, 'f', tree.readMs < 10 ? 1 : 0)
@@ -357,26 +284,16 @@ void CheckpointsPage::countNumbers(std::uint64_t bytes, double seconds)
                                  .arg(seconds, 0, 'f', 1));
 }
 
-// One name a line, as the state dict has them.
-void CheckpointsPage::copyKeys()
-{
-    QStringList names;
-    for (const QModelIndex& index : treeView_->selectionModel()->selectedRows())
-        names << keyName(*tree_->tree(), tree_->row(filter_->mapToSource(index)));
-    if (!names.isEmpty())
-        QGuiApplication::clipboard()->setText(names.join(QLatin1Char('\n')));
-}
-
 void CheckpointsPage::exportCsv()
 {
-    if (!tree_->tree())
+    if (!shown_)
         return;
     const QString path = QFileDialog::getSaveFileName(
-        this, tr("Export the table"), tree_->tree()->path + QStringLiteral(".csv"), tr("Tables (*.csv)"));
+        this, tr("Export the table"), shown_->path + QStringLiteral(".csv"), tr("Tables (*.csv)"));
     if (path.isEmpty())
         return;
     QSaveFile file(path);
-    const QByteArray csv = checkpointCsv(*tree_->tree(), tree_->numbers());
+    const QByteArray csv = checkpointCsv(*shown_, keys_->numbers());
     if (!file.open(QIODevice::WriteOnly) || file.write(csv) != csv.size() || !file.commit())
         banner_->showMessage(State::Failed, tr("%1 was not written").arg(QFileInfo(path).fileName()),
                              tr("%1. Choose another folder.").arg(file.errorString()));
@@ -416,6 +333,15 @@ void CheckpointsPage::connectRepair()
         list_->addOpened(path);
         Q_EMIT statusTextChanged(tr("%1 written. Ctrl+Z removes it again.").arg(QFileInfo(path).fileName()));
     });
+    connect(repair_, &CheckpointRepairPanel::removed, this, [this](const QString& path) {
+        const bool shown = path == path_;
+        if (shown)
+            path_.clear();
+        list_->removeOpened(path);
+        if (shown && list_->rowCount() == 0)
+            showTree(nullptr);
+    });
+    connect(banner_, &Banner::buttonClicked, this, [this] { repair_->salvage(path_); });
     connect(repair_, &CheckpointRepairPanel::failed, this, [this](const QString& sentence) {
         banner_->showMessage(State::Failed, tr("The copy was not written"), sentence);
     });
@@ -428,7 +354,7 @@ void CheckpointsPage::togglePanel()
 
 bool CheckpointsPage::busy() const
 {
-    return jobs_.busy() || inspector_->busy() || diff_->busy() || repair_->busy();
+    return jobs_.busy() || inspector_->busy() || diff_->busy() || repair_->busy() || tensor_->busy();
 }
 
 bool CheckpointsPage::escape()
@@ -437,11 +363,11 @@ bool CheckpointsPage::escape()
         diff_->close();
         return true;
     }
-    if (!filterEdit_->text().isEmpty()) {
-        filterEdit_->clear();
+    if (tensor_->isVisible()) {
+        tensor_->close();
         return true;
     }
-    return false;
+    return keys_->clearFilter();
 }
 
 QJsonObject CheckpointsPage::saveState() const

@@ -6,10 +6,8 @@
 #include "ui/models/query_jobs.h"
 #include "ui/pages/page.h"
 
-class QLineEdit;
 class QListView;
 class QProgressBar;
-class QSortFilterProxyModel;
 class QSplitter;
 class QStackedWidget;
 
@@ -19,8 +17,9 @@ class Banner;
 class CheckpointDiffPanel;
 class CheckpointListModel;
 class CheckpointRepairPanel;
-class CheckpointTreeModel;
-class DataTree;
+class CheckpointKeysView;
+class CheckpointPartsView;
+class CheckpointTensorPanel;
 
 class CheckpointsPage : public Page
 {
@@ -43,29 +42,26 @@ private:
     void read(const QString& path);
     void showTree(const CheckpointTreePtr& tree);
     void openFile();
-    void expandShallow();
-    void makeTreeActions();
     void showVerdict();
     void countNumbers(std::uint64_t bytes, double seconds);
-    void copyKeys();
     void exportCsv();
     void makeCompareMenu();
     void connectRepair();
 
     CheckpointListModel* list_;
-    CheckpointTreeModel* tree_;
-    QSortFilterProxyModel* filter_;
+    CheckpointPartsView* parts_;
+    CheckpointKeysView* keys_; // of parts_
     QListView* listView_;
-    DataTree* treeView_;
-    QLineEdit* filterEdit_;
     Banner* banner_;
     QProgressBar* progress_;
     QStackedWidget* stack_;
     QLabel *emptyTitle_, *emptyText_;
     QPushButton *compareButton_, *exportButton_;
+    CheckpointTensorPanel* tensor_;
     CheckpointDiffPanel* diff_;
     CheckpointRepairPanel* repair_;
     QString path_;
+    CheckpointTreePtr shown_;      // null: nothing is listed
     CheckpointVerdictPtr verdict_; // null: still being judged
     QString numbersFine_;          // "0 NaN, 0 Inf" once all numbers are read
     QString nanHeadline_, nanText_;

@@ -5,6 +5,7 @@
 #include "ui/models/project_snapshot.h"
 #include "ui/models/query_jobs.h"
 #include "ui/models/series_loader.h"
+#include "ui/plots/plot_mapping.h"
 #include "ui/plots/series_math.h"
 
 #include <QHash>
@@ -16,6 +17,7 @@
 namespace lockstep {
 
 struct RunCurves {
+    SeriesSnapshot::Ptr seen; // samples of all ranks up to each step; null: not recorded
     std::map<SeriesKey, SeriesSnapshot::Ptr> series;
     std::map<Quantity, RankSpread> spread; // with one rank: min = max = mean = that rank
     std::map<Quantity, std::vector<int>> ranks;
@@ -42,6 +44,13 @@ public:
 
     // Call again with every new snapshot of the project: runs that ended are read a last time.
     void setRuns(const ProjectSnapshot& snapshot, const QStringList& runIds);
+    // What the series lie over from the next setRuns() on. XUnit::Samples needs runs that recorded their samples, others
+    // stay empty.
+    void setXUnit(XUnit unit) { unit_ = unit; }
+    XUnit xUnit() const { return unit_; }
+    // Between steps and what the series lie over, by the records of this run; the step itself where that is not known.
+    qint64 xOfStep(const QString& runId, qint64 step) const;
+    qint64 stepOfX(const QString& runId, qint64 x) const;
     // Differences of `quantity` (means over ranks) of all runs to this one; empty: none.
     void setReference(const QString& runId, Quantity quantity);
     QString reference() const { return reference_; }
@@ -59,6 +68,7 @@ Q_SIGNALS:
 private:
     struct Builder; // job side of one run
 
+    void take(const QString& runId, const std::shared_ptr<Builder>& builder, RunCurvesPtr curves);
     void append(const QString& runId, std::vector<SeriesRows> rows, bool restart);
     void computeDeltas();
 
@@ -69,6 +79,7 @@ private:
     QHash<QString, SeriesSnapshot::Ptr> deltas_;
     QString reference_;
     Quantity deltaQuantity_ = Quantity::Loss;
+    XUnit unit_ = XUnit::Step;
     double threshold_ = 1e-6;
     bool deltaJob_ = false;       // one is in flight: a fast live run does not pile them up
     bool deltasOutdated_ = false; // rows came meanwhile

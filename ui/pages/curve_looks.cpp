@@ -104,4 +104,16 @@ CurvePicture deltasOf(const std::vector<const RunEntry*>& runs, const CurveFeed&
     return picture;
 }
 
+std::vector<CurveBand> toleranceBands(const RunComparison* comparison, const PlotTheme& theme)
+{
+    if (!comparison || comparison->bandSteps.empty())
+        return {};
+    std::vector<double> below;
+    for (const double limit : comparison->bandLimits)
+        below.push_back(-limit);
+    return {{theme.tolerance, theme.toleranceEdge, SeriesSnapshot::fromSteps(comparison->bandSteps, below),
+             SeriesSnapshot::fromSteps(comparison->bandSteps, comparison->bandLimits),
+             Tr::tr("tolerance, %1 repeats").arg(comparison->repeats)}};
+}
+
 } // namespace lockstep

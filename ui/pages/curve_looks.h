@@ -1,6 +1,7 @@
 // How runs look in every plot: the baseline thick and dark, DDP blue with its ranks, a twin dashed on top.
 #pragma once
 
+#include "ui/models/comparison_model.h"
 #include "ui/models/project_snapshot.h"
 #include "ui/pages/curve_feed.h"
 #include "ui/plots/curve_view.h"
@@ -28,5 +29,7 @@ CurvePicture curvesOf(const std::vector<const RunEntry*>& runs, const CurveFeed&
 // Differences to the reference of the feed.
 CurvePicture deltasOf(const std::vector<const RunEntry*>& runs, const CurveFeed& feed,
                       const PlotTheme& theme);
+// Where the comparison was judged by a measured envelope: its limits around zero. Else none.
+std::vector<CurveBand> toleranceBands(const RunComparison* comparison, const PlotTheme& theme);
 
 } // namespace lockstep

@@ -3,60 +3,65 @@
 #include "ui/models/format.h"
 #include "ui/models/next_action.h"
 #include "ui/models/project_model.h"
+#include "ui/pages/curve_plots.h"
+#include "ui/pages/curve_toolbar.h"
 #include "ui/pages/evidence_panel.h"
 #include "ui/pages/run_chip_bar.h"
-#include "ui/plots/navigator_view.h"
+#include "ui/plots/plot_export.h"
 #include "ui/plots/plot_group.h"
 #include "ui/widgets/building_blocks.h"
 #include "ui/widgets/causal_strip.h"
 
-#include <QCheckBox>
 #include <QDir>
-#include <QEvent>
-#include <QSplitter>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenu>
+
+#include <algorithm>
 
 namespace lockstep {
 
 namespace {
 
-constexpr int kPanelFrom = 1100; // narrower pages start without the panel
 constexpr double kSmoothing = 0.9;
 
 } // namespace
 
 CurvesPage::CurvesPage(const PageContext& context, QWidget* parent)
-    : Page(context, tr("Curves"), parent),
+    : PlotPage(context, tr("Curves"), parent),
       feed_(new CurveFeed({Quantity::Loss, Quantity::GradNorm}, this)),
-      group_(new PlotGroup(this)),
       chips_(new RunChipBar(this)),
       strip_(new CausalStrip(this)),
-      banner_(new Banner(this)),
-      loss_(new CurveView(this)),
-      delta_(new CurveView(this)),
-      grad_(new CurveView(this)),
-      navigator_(new NavigatorView(this)),
+      toolbar_(new CurveToolbar(this)),
+      plots_(new CurvePlots(this)),
+      group_(plots_->group()),
       evidence_(new EvidencePanel(this)),
-      columns_(new QSplitter(Qt::Horizontal, this)),
       undoZoom_(button(tr("Undo zoom"), QStringLiteral("undo"), this)),
-      export_(button(tr("Save picture"), QStringLiteral("export"), this))
+      export_(button(tr("Export"), QStringLiteral("export"), this))
 {
+    makeExportMenu();
     headStart()->addWidget(chips_);
     headActions()->addWidget(undoZoom_);
     headActions()->addWidget(export_);
     body()->addWidget(strip_);
     body()->addWidget(horizontalLine(this));
-    body()->addWidget(banner_);
-    columns_->addWidget(makePlots());
-    columns_->addWidget(evidence_);
-    columns_->setStretchFactor(0, 1);
-    columns_->setStretchFactor(1, 0);
-    columns_->setCollapsible(0, false);
-    columns_->setSizes({10000, 348});
-    body()->addWidget(columns_, 1);
-    setTabOrder(strip_, loss_);
+    auto* left = new QWidget(this);
+    auto* column = new QVBoxLayout(left);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(toolbar_);
+    column->addWidget(plots_, 1);
+    setContent(left, evidence_);
+    setTabOrder(strip_, toolbar_);
+    connectAll();
+    undoZoom_->setEnabled(false);
+    refresh();
+}
 
+void CurvesPage::connectAll()
+{
     connect(chips_, &RunChipBar::added, this, [this](const QString& id) {
-        RunSelection& selection = this->context().selection;
+        RunSelection& selection = context().selection;
         if (selection.runA().isEmpty())
             selection.setRuns(id, selection.runB());
         else if (selection.runB().isEmpty())
@@ -65,7 +70,7 @@ CurvesPage::CurvesPage(const PageContext& context, QWidget* parent)
             selection.setExtraRuns(selection.extraRuns() << id);
     });
     connect(chips_, &RunChipBar::removed, this, [this](const QString& id) {
-        RunSelection& selection = this->context().selection;
+        RunSelection& selection = context().selection;
         QStringList rest = selection.chosen();
         rest.removeAll(id);
         selection.setExtraRuns(rest.mid(2));
@@ -74,112 +79,44 @@ CurvesPage::CurvesPage(const PageContext& context, QWidget* parent)
     connect(strip_, &CausalStrip::stepChosen, this, &CurvesPage::goToStep);
     connect(evidence_, &EvidencePanel::stepChosen, this, &CurvesPage::goToStep);
     connect(evidence_, &EvidencePanel::closeRequested, this, &CurvesPage::togglePanel);
-    connect(undoZoom_, &QPushButton::clicked, group_, &PlotGroup::undoZoom);
-    connect(export_, &QPushButton::clicked, this, &CurvesPage::saveImage);
-    connect(group_, &PlotGroup::zoomHistoryChanged, this,
-            [this] { undoZoom_->setEnabled(group_->canUndoZoom()); });
-    connect(group_, &PlotGroup::hoverTextChanged, this, &Page::statusTextChanged);
-    connect(group_, &PlotGroup::cursorStepChanged, &context.selection, &RunSelection::setStep);
-    connect(group_, &PlotGroup::followingChanged, follow_, &QCheckBox::setChecked);
-    connect(feed_, &CurveFeed::changed, this, &CurvesPage::draw);
-    connect(feed_, &CurveFeed::problem, this, [this](const QString&, const QString& sentence) {
-        banner_->showMessage(State::Failed, sentence);
-    });
-    connect(&context.project, &ProjectModel::changed, this, &CurvesPage::refresh);
-    connect(&context.selection, &RunSelection::runsChanged, this, [this] {
-        fitted_ = false;
-        banner_->clear();
-        refresh();
-    });
-    connect(&context.comparisons, &ComparisonModel::compared, this,
-            [this](const RunComparisonPtr& comparison) {
-                if (comparison->runA != this->context().selection.runA() ||
-                    comparison->runB != this->context().selection.runB())
-                    return;
-                comparison_ = comparison;
-                showComparison();
-            });
-    undoZoom_->setEnabled(false);
-    refresh();
-}
-
-QWidget* CurvesPage::makeToolbar()
-{
-    auto* bar = new QWidget(this);
-    bar->setFixedHeight(38);
-    auto* row = new QHBoxLayout(bar);
-    row->setContentsMargins(16, 4, 12, 4);
-    row->setSpacing(10);
-    row->addWidget(label("note", tr("ranks"), bar));
-    row->addWidget(segmentedButtons(
-        {tr("mean"), tr("spread"), tr("all")}, int(display_),
-        [this](int choice) {
-            display_ = RankDisplay(choice);
-            draw();
-        },
-        bar));
-    log_ = new QCheckBox(tr("log axis"), bar);
-    log_->setToolTip(tr("Logarithmic axis for the loss (L changes the plot under focus)"));
-    smoothing_ = new QCheckBox(tr("smoothing"), bar);
-    smoothing_->setToolTip(tr("Exponential, weight 0.9; the raw curve stays visible, values stay exact (S)"));
-    smoothing_->setShortcut(QKeySequence(Qt::Key_S));
-    follow_ = new QCheckBox(tr("follow"), bar);
-    follow_->setToolTip(tr("Keep the newest step in view while a run records"));
-    row->addWidget(log_);
-    row->addWidget(smoothing_);
-    row->addWidget(follow_);
-    row->addStretch(1);
-    auto* hint = new ElidedLabel("hint", bar, Qt::ElideRight);
-    hint->setFullText(tr("wheel zooms, drag pans, Shift+drag selects, F fits, D first divergent step"));
-    hint->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
-    row->addWidget(hint);
-    connect(log_, &QCheckBox::toggled, this,
-            [this](bool on) { loss_->setYScale(on ? YScale::Log : YScale::Linear); });
-    connect(smoothing_, &QCheckBox::toggled, this, [this](bool on) {
-        for (CurveView* view : {loss_, grad_})
-            view->setSmoothing(on ? kSmoothing : 0);
-    });
-    connect(follow_, &QCheckBox::clicked, this, [this](bool on) {
+    connect(toolbar_, &CurveToolbar::ranksChanged, this, &CurvesPage::draw);
+    connect(toolbar_, &CurveToolbar::xAxisChanged, this, &CurvesPage::changeXAxis);
+    connect(toolbar_, &CurveToolbar::logarithmicChanged, this,
+            [this](bool on) { plots_->loss()->setYScale(on ? YScale::Log : YScale::Linear); });
+    connect(toolbar_, &CurveToolbar::smoothingChanged, this,
+            [this](bool on) { plots_->setSmoothing(on ? kSmoothing : 0); });
+    connect(toolbar_, &CurveToolbar::followRequested, this, [this](bool on) {
         group_->setFollowing(on);
         if (on)
             group_->fit();
     });
-    return bar;
-}
-
-QWidget* CurvesPage::makePlots()
-{
-    auto* box = new QWidget(this);
-    auto* column = new QVBoxLayout(box);
-    column->setContentsMargins(0, 0, 0, 6);
-    column->setSpacing(2);
-    column->addWidget(makeToolbar());
-    loss_->setTitle(tr("loss, mean over ranks"));
-    delta_->setTitle(tr("loss, difference to the reference (symlog)"));
-    grad_->setTitle(tr("gradient norm after reduction, log"));
-    loss_->setEmptyText(tr("No values yet. Curves appear with the first recorded step."));
-    delta_->setEmptyText(tr("Shown once two runs have a step in common."));
-    grad_->setEmptyText(tr("No gradient norm is recorded."));
-    loss_->setObjectName(QStringLiteral("lossPlot"));
-    delta_->setObjectName(QStringLiteral("deltaPlot"));
-    grad_->setObjectName(QStringLiteral("gradPlot"));
-    grad_->setYScale(YScale::Log);
-    const std::pair<CurveView*, int> views[] = {{loss_, 130}, {delta_, 110}, {grad_, 100}};
-    const int stretch[] = {40, 32, 28};
-    for (int i = 0; i < 3; ++i) {
-        CurveView* view = views[i].first;
-        view->setMinimumHeight(views[i].second);
-        view->setMargins(64, 104);
-        view->setXAxisVisible(i == 2);
-        group_->add(view);
-        column->addWidget(view, stretch[i]);
-    }
-    grad_->setXAxisCaption(tr("step"));
-    navigator_->setMargins(64, 104);
-    navigator_->setFixedHeight(58);
-    group_->add(navigator_);
-    column->addWidget(navigator_);
-    return box;
+    connect(undoZoom_, &QPushButton::clicked, group_, &PlotGroup::undoZoom);
+    connect(group_, &PlotGroup::zoomHistoryChanged, this,
+            [this] { undoZoom_->setEnabled(group_->canUndoZoom()); });
+    connect(group_, &PlotGroup::hoverTextChanged, this, &Page::statusTextChanged);
+    connect(group_, &PlotGroup::cursorStepChanged, this, [this](std::optional<qint64> x) {
+        RunSelection& selection = context().selection;
+        selection.setStep(x ? std::optional(feed_->stepOfX(selection.runA(), *x)) : std::nullopt);
+    });
+    connect(group_, &PlotGroup::followingChanged, this, &CurvesPage::draw);
+    connect(feed_, &CurveFeed::changed, this, &CurvesPage::draw);
+    connect(feed_, &CurveFeed::problem, this, [this](const QString&, const QString& sentence) {
+        banner()->showMessage(State::Failed, sentence);
+    });
+    connect(&context().project, &ProjectModel::changed, this, &CurvesPage::refresh);
+    connect(&context().selection, &RunSelection::runsChanged, this, [this] {
+        plots_->fitAgain();
+        banner()->clear();
+        refresh();
+    });
+    connect(&context().comparisons, &ComparisonModel::compared, this,
+            [this](const RunComparisonPtr& comparison) {
+                const RunSelection& selection = context().selection;
+                if (comparison->runA != selection.runA() || comparison->runB != selection.runB())
+                    return;
+                comparison_ = comparison;
+                showComparison();
+            });
 }
 
 std::vector<const RunEntry*> CurvesPage::chosenRuns() const
@@ -213,7 +150,7 @@ void CurvesPage::refresh()
     const ProjectSnapshotPtr before = snapshot_;
     snapshot_ = context().project.snapshot();
     if (!before || before->info.folder != snapshot_->info.folder)
-        fitted_ = false;
+        plots_->fitAgain();
     if (!isVisible())
         return; // open() catches up
     const RunSelection& selection = context().selection;
@@ -221,8 +158,7 @@ void CurvesPage::refresh()
     feed_->setRuns(*snapshot_, selection.chosen());
     feed_->setReference(selection.runA(), Quantity::Loss);
     const RunEntry* a = snapshot_->run(selection.runA());
-    delta_->setTitle(a ? tr("loss, difference to %1 (symlog)").arg(a->name())
-                       : tr("loss, difference to the reference (symlog)"));
+    plots_->setReference(a ? a->name() : QString());
     if (comparison_ && (comparison_->runA != selection.runA() || comparison_->runB != selection.runB()))
         comparison_.reset();
     context().comparisons.watch(selection.runA(), selection.runB());
@@ -236,38 +172,28 @@ void CurvesPage::draw()
         return;
     const PlotTheme theme = PlotTheme::forApplication();
     const std::vector<const RunEntry*> runs = chosenRuns();
-    CurvePicture loss = curvesOf(runs, *feed_, Quantity::Loss, display_, theme);
-    CurvePicture grad = curvesOf(runs, *feed_, Quantity::GradNorm, RankDisplay::Mean, theme);
-    CurvePicture delta = deltasOf(runs, *feed_, theme);
-    std::vector<CurveSeries> whole;
-    for (const CurveSeries& one : loss.series)
-        if (one.style != CurveStyle::Rank)
-            whole.push_back(one);
-    navigator_->setSeries(std::move(whole));
-    loss_->setBands(std::move(loss.bands));
-    loss_->setSeries(std::move(loss.series));
-    delta_->setYScale(YScale::Symlog, feed_->symlogThreshold());
-    delta_->setSeries(std::move(delta.series));
-    grad_->setSeries(std::move(grad.series));
-
-    std::int64_t steps = 0;
-    for (const RunEntry* run : runs)
-        if (const RunCurvesPtr curves = feed_->run(run->id()))
-            if (const SeriesSnapshot::Ptr mean = curves->mean(Quantity::Loss); mean && !mean->empty())
-                steps = std::max(steps, mean->lastStep());
-    const bool anything =
-        std::any_of(runs.begin(), runs.end(), [this](const RunEntry* run) { return feed_->run(run->id()); });
-    const bool live =
-        std::any_of(runs.begin(), runs.end(), [](const RunEntry* run) { return run->running(); });
-    navigator_->setCaption(anything ? tr("whole run\n%n step(s)", nullptr, int(steps)) : QString());
-    follow_->setEnabled(live);
-    if (anything && !fitted_) {
-        fitted_ = true;
-        group_->setFollowing(live);
-        group_->fit();
-    } else if (group_->following()) {
-        group_->fit();
+    CurvePlots::Pictures pictures;
+    pictures.loss = curvesOf(runs, *feed_, Quantity::Loss, toolbar_->ranks(), theme);
+    pictures.grad = curvesOf(runs, *feed_, Quantity::GradNorm, RankDisplay::Mean, theme);
+    pictures.delta = deltasOf(runs, *feed_, theme);
+    pictures.symlogThreshold = feed_->symlogThreshold();
+    std::int64_t last = 0;
+    for (const RunEntry* run : runs) {
+        pictures.live = pictures.live || run->running();
+        const RunCurvesPtr curves = feed_->run(run->id());
+        pictures.anything = pictures.anything || curves;
+        const SeriesSnapshot::Ptr mean = curves ? curves->mean(Quantity::Loss) : nullptr;
+        if (mean && !mean->empty())
+            last = std::max(last, mean->lastStep());
     }
+    const bool live = pictures.live;
+    const QString caption = feed_->xUnit() == XUnit::Samples
+                                ? tr("whole run\n%n sample(s)", nullptr, int(last))
+                                : tr("whole run\n%n step(s)", nullptr, int(last));
+    const QString whole = pictures.anything ? caption : QString();
+    plots_->showPictures(std::move(pictures), whole);
+    toolbar_->showFollowing(group_->following(), live);
+    showMarks();
 }
 
 void CurvesPage::showComparison()
@@ -276,86 +202,118 @@ void CurvesPage::showComparison()
     const RunEntry* a = snapshot_ ? snapshot_->run(selection.runA()) : nullptr;
     const RunEntry* b = snapshot_ ? snapshot_->run(selection.runB()) : nullptr;
     evidence_->setComparison(comparison_, a ? a->name() : QString(), b ? b->name() : QString());
-    std::vector<CurveMarker> markers;
-    std::vector<CurveMarker> lossMarkers;
     if (!a || !b) {
         strip_->setSentence(State::None, tr("Choose a reference and a second run to see where they part."));
     } else if (!comparison_) {
         strip_->setSentence(State::Running, tr("Comparing %1 with %2").arg(b->name(), a->name()));
-    } else if (comparison_->verdict == State::CannotCompare) {
+    } else if (comparison_->links.empty()) {
         strip_->setSentence(State::CannotCompare, comparison_->sentence);
     } else {
         std::vector<CausalStrip::Cell> cells;
         for (const LinkRow& link : comparison_->links)
             cells.push_back({link.state, link.title, link.detail, link.firstStep});
         strip_->setCells(std::move(cells));
-        if (comparison_->firstStep >= 0) {
-            markers.push_back({comparison_->firstStep, {}, CurveMarker::Kind::Divergence});
-            lossMarkers.push_back({comparison_->firstStep,
-                                   tr("first divergent step %1").arg(comparison_->firstStep),
-                                   CurveMarker::Kind::Divergence});
-        }
     }
-    loss_->setMarkers(std::move(lossMarkers));
-    delta_->setMarkers(markers);
-    grad_->setMarkers(markers);
-    navigator_->setMarkers(std::move(markers));
+    showMarks();
+}
+
+// Where the runs part and what would be tolerated, over the x axis that is shown.
+void CurvesPage::showMarks()
+{
+    const RunSelection& selection = context().selection;
+    const bool known =
+        comparison_ && comparison_->runA == selection.runA() && comparison_->runB == selection.runB();
+    const qint64 step = known ? comparison_->firstStep : -1;
+    plots_->setDivergence(step >= 0 ? feed_->xOfStep(selection.runA(), step) : -1, step);
+    // The envelope was measured over steps.
+    plots_->setTolerance(known && feed_->xUnit() == XUnit::Step ? comparison_.get() : nullptr);
+}
+
+void CurvesPage::changeXAxis()
+{
+    plots_->setXAxis(toolbar_->xScale(), toolbar_->xUnit());
+    if (toolbar_->xUnit() == feed_->xUnit())
+        return;
+    group_->setCursorStep(std::nullopt);
+    feed_->setXUnit(toolbar_->xUnit());
+    plots_->fitAgain();
+    refresh();
 }
 
 void CurvesPage::goToStep(qint64 step)
 {
+    const qint64 x = feed_->xOfStep(context().selection.runA(), step);
     const auto [lower, upper] = group_->xRange();
-    if (double(step) < lower || double(step) > upper) {
+    if (double(x) < lower || double(x) > upper) {
         const double half = (upper - lower) / 2;
-        group_->setXRange(double(step) - half, double(step) + half);
+        group_->setXRange(double(x) - half, double(x) + half);
     }
     group_->setFollowing(false);
-    group_->setCursorStep(step);
-    Q_EMIT statusTextChanged(loss_->readoutText(step));
+    group_->setCursorStep(x);
+    Q_EMIT statusTextChanged(plots_->loss()->readoutText(x));
 }
 
 void CurvesPage::jumpToDivergence()
 {
-    if (comparison_ && comparison_->firstStep >= 0) {
-        // Close enough to see single steps.
-        const double step = double(comparison_->firstStep);
-        const auto [lower, upper] = group_->xRange();
-        if (upper - lower > 400)
-            group_->setXRange(step - 60, step + 140);
-        goToStep(comparison_->firstStep);
-        loss_->setFocus();
-    } else {
+    if (!comparison_ || comparison_->firstStep < 0) {
         Q_EMIT statusTextChanged(comparison_ ? comparison_->headline : tr("Nothing is compared yet"));
+        return;
     }
+    // Close enough to see single steps.
+    const QString& run = context().selection.runA();
+    const qint64 step = comparison_->firstStep;
+    const double from = double(feed_->xOfStep(run, step - 60)), to = double(feed_->xOfStep(run, step + 140));
+    const auto [lower, upper] = group_->xRange();
+    if (upper - lower > 2 * (to - from) && from < to)
+        group_->setXRange(from, to);
+    goToStep(step);
+    plots_->loss()->setFocus();
 }
 
 void CurvesPage::nextScale()
 {
-    CurveView* target = loss_;
-    for (CurveView* view : {delta_, grad_})
-        if (view->hasFocus() || view->isAncestorOf(focusWidget()))
-            target = view;
-    const YScale next = target->yScale() == YScale::Linear ? YScale::Log
-                        : target->yScale() == YScale::Log  ? YScale::Symlog
-                                                           : YScale::Linear;
-    target->setYScale(next, target == delta_ ? feed_->symlogThreshold() : 1e-6);
-    if (target == loss_) {
-        const QSignalBlocker blocked(log_);
-        log_->setChecked(next == YScale::Log);
-    }
+    plots_->nextScale();
+    const QSignalBlocker quiet(toolbar_);
+    toolbar_->setLogarithmic(plots_->loss()->yScale() == YScale::Log);
 }
 
-void CurvesPage::saveImage()
+void CurvesPage::makeExportMenu()
 {
-    const QString path = QDir(context().project.folder()).filePath(QStringLiteral("curves.png"));
-    const bool saved = columns_->grab().save(path);
-    const QString home = QDir::home().filePath(QStringLiteral("curves.png"));
-    if (saved || columns_->grab().save(home))
-        Q_EMIT statusTextChanged(tr("Saved %1").arg(formatFolder(saved ? path : home)));
-    else
-        banner_->showMessage(
-            State::Failed,
-            tr("The picture could not be written. Neither the project nor the home folder can be written."));
+    export_->setObjectName(QStringLiteral("exportCurves"));
+    auto* menu = new QMenu(export_);
+    menu->addAction(tr("Values as CSV"), this, [this] { exportAs(FileKind::Csv); });
+    menu->addAction(tr("Picture as SVG"), this, [this] { exportAs(FileKind::Svg); });
+    menu->addAction(tr("Picture as PNG"), this, [this] { exportAs(FileKind::Png); });
+    export_->setMenu(menu);
+}
+
+void CurvesPage::exportAs(FileKind kind)
+{
+    const char* const suffix = kind == FileKind::Csv ? "csv" : kind == FileKind::Svg ? "svg" : "png";
+    const QString wanted =
+        QDir(context().project.folder()).filePath(QStringLiteral("curves.") + QLatin1String(suffix));
+    const QString path = QFileDialog::getSaveFileName(this, tr("Export the curves"), wanted,
+                                                      QStringLiteral("*.") + QLatin1String(suffix));
+    if (path.isEmpty())
+        return;
+    const auto finish = [this, path](const QString& error) {
+        if (error.isEmpty())
+            Q_EMIT statusTextChanged(tr("Saved %1").arg(formatFolder(path)));
+        else
+            banner()->showMessage(State::Failed, tr("%1 was not written").arg(QFileInfo(path).fileName()),
+                                  tr("%1. Choose another folder.").arg(error));
+    };
+    if (kind == FileKind::Svg) {
+        finish(savePlotsSvg(plots_->views(), path));
+    } else if (kind == FileKind::Png) {
+        finish(savePlotsPng(plots_->views(), path));
+    } else {
+        std::vector<CsvColumn> columns;
+        for (const CurveView* view : plots_->views())
+            for (const CurveSeries& series : view->series())
+                columns.push_back({view->title() + QStringLiteral(": ") + series.label, series.data});
+        exports_.startNext([columns, path](const JobToken&) { return saveCurvesCsv(columns, path); }, finish);
+    }
 }
 
 void CurvesPage::open(const QString& argument)
@@ -379,79 +337,56 @@ void CurvesPage::open(const QString& argument)
     chooseDefaults();
     refresh();
     if (const std::optional<qint64> step = context().selection.step(); step && !group_->cursorStep())
-        group_->setCursorStep(step); // from the session
+        group_->setCursorStep(feed_->xOfStep(context().selection.runA(), *step)); // from the session
     setFocus();
 }
 
 bool CurvesPage::escape()
 {
-    if (banner_->isVisible()) {
-        banner_->clear();
+    if (PlotPage::escape())
         return true;
-    }
-    if (group_->cursorStep()) {
-        group_->setCursorStep(std::nullopt);
-        return true;
-    }
-    return false;
-}
-
-void CurvesPage::togglePanel()
-{
-    panelByUser_ = true;
-    evidence_->setVisible(!evidence_->isVisible());
+    if (!group_->cursorStep())
+        return false;
+    group_->setCursorStep(std::nullopt);
+    return true;
 }
 
 bool CurvesPage::busy() const
 {
-    return feed_->busy() || context().comparisons.busy();
+    return feed_->busy() || context().comparisons.busy() || exports_.busy();
 }
 
 QJsonObject CurvesPage::saveState() const
 {
+    QJsonObject state = PlotPage::saveState();
+    state.insert(QStringLiteral("ranks"), int(toolbar_->ranks()));
+    state.insert(QStringLiteral("log"), toolbar_->logarithmic());
+    state.insert(QStringLiteral("axis"), toolbar_->xChoice());
     const auto [lower, upper] = group_->xRange();
-    QJsonObject state{{QStringLiteral("ranks"), int(display_)}, {QStringLiteral("log"), log_->isChecked()}};
     if (group_->canUndoZoom() && !group_->following())
         state.insert(QStringLiteral("x"),
                      QJsonObject{{QStringLiteral("from"), lower}, {QStringLiteral("to"), upper}});
-    if (panelByUser_)
-        state.insert(QStringLiteral("panel"), evidence_->isVisibleTo(this));
     return state;
 }
 
 void CurvesPage::restoreState(const QJsonObject& state)
 {
-    log_->setChecked(state.value(QStringLiteral("log")).toBool());
+    PlotPage::restoreState(state);
+    toolbar_->setLogarithmic(state.value(QStringLiteral("log")).toBool());
+    toolbar_->setXChoice(state.value(QStringLiteral("axis")).toInt());
     const QJsonObject x = state.value(QStringLiteral("x")).toObject();
     const double from = x.value(QStringLiteral("from")).toDouble();
     const double to = x.value(QStringLiteral("to")).toDouble();
     if (to > from) {
-        fitted_ = true;
+        plots_->keepRange();
         group_->setXRange(from, to);
     }
-    if (state.contains(QStringLiteral("panel"))) {
-        panelByUser_ = true;
-        evidence_->setVisible(state.value(QStringLiteral("panel")).toBool());
-    }
 }
 
-void CurvesPage::changeEvent(QEvent* event)
+void CurvesPage::themeChanged()
 {
-    Page::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange) {
-        const PlotTheme theme = PlotTheme::forApplication();
-        for (CurveView* view : {loss_, delta_, grad_})
-            view->setTheme(theme);
-        navigator_->setTheme(theme);
-        draw();
-    }
-}
-
-void CurvesPage::resizeEvent(QResizeEvent* event)
-{
-    Page::resizeEvent(event);
-    if (!panelByUser_)
-        evidence_->setVisible(width() >= kPanelFrom);
+    plots_->applyTheme();
+    draw();
 }
 
 } // namespace lockstep

@@ -3,24 +3,21 @@
 #pragma once
 
 #include "ui/models/comparison_model.h"
+#include "ui/models/query_jobs.h"
 #include "ui/pages/curve_looks.h"
-#include "ui/pages/page.h"
-
-class QCheckBox;
-class QSplitter;
+#include "ui/pages/plot_page.h"
 
 namespace lockstep {
 
-class Banner;
 class CausalStrip;
 class CurveFeed;
-class CurveView;
+class CurvePlots;
+class CurveToolbar;
 class EvidencePanel;
-class NavigatorView;
 class PlotGroup;
 class RunChipBar;
 
-class CurvesPage : public Page
+class CurvesPage : public PlotPage
 {
     Q_OBJECT
 
@@ -32,42 +29,38 @@ public:
     QJsonObject saveState() const override;
     void restoreState(const QJsonObject& state) override;
     bool escape() override;
-    void togglePanel() override;
     void jumpToDivergence() override;
     void nextScale() override;
     bool busy() const override;
 
 protected:
-    void changeEvent(QEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
+    void themeChanged() override;
 
 private:
-    QWidget* makePlots();
-    QWidget* makeToolbar();
+    void connectAll();
+    void makeExportMenu();
     void chooseDefaults();
     void refresh(); // project or selection changed
     void draw();    // new rows
     void showComparison();
+    void showMarks();
     void goToStep(qint64 step);
-    void saveImage();
+    void changeXAxis();
+    enum class FileKind { Csv, Svg, Png };
+    void exportAs(FileKind kind);
     std::vector<const RunEntry*> chosenRuns() const;
 
     CurveFeed* feed_;
-    PlotGroup* group_;
     RunChipBar* chips_;
     CausalStrip* strip_;
-    Banner* banner_;
-    CurveView *loss_, *delta_, *grad_;
-    NavigatorView* navigator_;
+    CurveToolbar* toolbar_;
+    CurvePlots* plots_;
+    PlotGroup* group_; // of plots_
     EvidencePanel* evidence_;
-    QSplitter* columns_;
-    QCheckBox *smoothing_, *follow_, *log_;
     QPushButton *undoZoom_, *export_;
     ProjectSnapshotPtr snapshot_;
     RunComparisonPtr comparison_;
-    RankDisplay display_ = RankDisplay::Spread;
-    bool fitted_ = false;
-    bool panelByUser_ = false;
+    QueryJobs exports_;
 };
 
 } // namespace lockstep

@@ -11,8 +11,6 @@
 
 #include <QCheckBox>
 #include <QHBoxLayout>
-#include <QJsonArray>
-#include <QJsonDocument>
 #include <QSignalBlocker>
 #include <QSpinBox>
 
@@ -27,25 +25,6 @@ QSpinBox* number(int least, int most, const QString& name, QWidget* parent)
     box->setAccessibleName(name);
     box->setKeyboardTracking(true);
     return box;
-}
-
-// Evidence rows as aligned text: label, then values in fixed-width digits.
-QString evidenceText(const std::string& json)
-{
-    constexpr int shown = 6;
-    QString html;
-    const QJsonArray rows = QJsonDocument::fromJson(QByteArray::fromStdString(json)).array();
-    for (int i = 0; i < std::min<int>(shown, int(rows.size())); ++i) {
-        const QJsonObject row = rows[i].toObject();
-        html +=
-            QStringLiteral("<tr><td style='padding-right:10px; white-space:nowrap'>%1</td><td>%2</td></tr>")
-                .arg(row.value(QLatin1String("label")).toString().toHtmlEscaped(),
-                     row.value(QLatin1String("text")).toString().toHtmlEscaped());
-    }
-    if (rows.size() > shown)
-        html += QStringLiteral("<tr><td></td><td>%1</td></tr>")
-                    .arg(DataPage::tr("%1 more").arg(rows.size() - shown));
-    return html.isEmpty() ? html : QStringLiteral("<table>%1</table>").arg(html);
 }
 
 } // namespace
@@ -151,14 +130,10 @@ void DataPage::buildWhatIf()
 
 void DataPage::buildFix()
 {
-    evidence_ = wrappedLabel("note", {}, this);
-    evidence_->setTextFormat(Qt::RichText);
-    evidence_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     applyFix_ = button(tr("Apply fix and judge again"), {}, this);
     applyFix_->setObjectName(QStringLiteral("applyFix"));
     applyFix_->hide();
     // Sentence, place, evidence, fix, button: in the order in which they are read.
-    detailColumn()->insertWidget(2, evidence_);
     detailColumn()->insertWidget(detailColumn()->count() - 1, applyFix_);
     connect(applyFix_, &QPushButton::clicked, this, [this] {
         context().commands.judgeGateWith(QStringLiteral("data"), {QStringLiteral("--fix"), qs(check_.cause)});
@@ -241,8 +216,6 @@ void DataPage::checkShown(const GateCheck& check)
 {
     if (!applyFix_)
         return;
-    evidence_->setText(evidenceText(check.evidenceJson));
-    evidence_->setVisible(!evidence_->text().isEmpty());
     check_ = check;
     offerFix();
 }

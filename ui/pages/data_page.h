@@ -58,7 +58,6 @@ private:
     QCheckBox *dropLast_ = nullptr, *shuffle_ = nullptr;
     QLabel* whatIf_ = nullptr;
     QPushButton *judgePlan_ = nullptr, *applyFix_ = nullptr;
-    QLabel* evidence_ = nullptr;
 };
 
 } // namespace lockstep

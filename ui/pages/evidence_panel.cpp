@@ -128,6 +128,7 @@ void EvidencePanel::setComparison(const RunComparisonPtr& comparison, const QStr
     verdict_->setState(comparison->verdict, comparison->verdict == State::Diverged
                                                 ? tr("diverged at step %1").arg(comparison->firstStep)
                                             : comparison->verdict == State::Holds ? tr("no difference")
+                                            : comparison->byDesign                ? tr("differs by design")
                                                                                   : tr("cannot compare"));
     headline_->setText(comparison->headline);
     sentence_->setText(comparison->sentence);

@@ -1,6 +1,8 @@
 #include "ui/pages/gate_page.h"
 
+#include "ui/models/check_titles.h"
 #include "ui/models/checks_model.h"
+#include "ui/models/evidence_rows.h"
 #include "ui/models/format.h"
 #include "ui/models/gates_model.h"
 #include "ui/models/project_model.h"
@@ -10,11 +12,18 @@
 
 #include <QLineEdit>
 #include <QProgressBar>
+#include <QScrollArea>
 #include <QStackedWidget>
 
 #include <algorithm>
 
 namespace lockstep {
+
+namespace {
+
+constexpr int kEvidenceRows = 20;
+
+} // namespace
 
 GatePage::GatePage(const PageContext& context, const QString& phase, QWidget* parent)
     : Page(context, {}, parent),
@@ -79,8 +88,11 @@ void GatePage::build()
     stack_->addWidget(closed);
 
     auto* open = new QWidget(this);
-    auto* column = column_ = new QVBoxLayout(open);
-    column->setContentsMargins(20, 16, 16, 16);
+    whole_ = new QHBoxLayout(open);
+    whole_->setContentsMargins(20, 16, 16, 16);
+    whole_->setSpacing(16);
+    auto* column = column_ = new QVBoxLayout;
+    whole_->addLayout(column, 1);
     column->setSpacing(12);
     overrideBar_ = new QFrame(open);
     overrideBar_->setObjectName(QStringLiteral("banner"));
@@ -119,19 +131,31 @@ void GatePage::build()
 
     detail_ = new Pane(tr("Check"), open);
     detail_->setFixedWidth(340);
-    auto* words = detailColumn_ = new QVBoxLayout;
+    auto* scroll = new QScrollArea(detail_); // a low window cuts nothing
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    auto* page = new QWidget(scroll);
+    page->setObjectName(QStringLiteral("scrollBody"));
+    auto* words = detailColumn_ = new QVBoxLayout(page);
     words->setContentsMargins(12, 12, 12, 12);
     words->setSpacing(8);
-    detailSentence_ = wrappedLabel("body", {}, detail_);
-    detailWhere_ = wrappedLabel("note", {}, detail_);
-    fixTitle_ = label("section", tr("Fix"), detail_);
-    fix_ = new CodeBlock(detail_);
+    detailSentence_ = wrappedLabel("body", {}, page);
+    detailWhere_ = wrappedLabel("note", {}, page);
+    evidence_ = wrappedLabel("note", {}, page);
+    evidence_->setTextFormat(Qt::RichText);
+    evidence_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    fixTitle_ = label("section", tr("Fix"), page);
+    fix_ = new CodeBlock(page);
     words->addWidget(detailSentence_);
     words->addWidget(detailWhere_);
+    words->addWidget(evidence_);
     words->addWidget(fixTitle_);
     words->addWidget(fix_);
     words->addStretch(1);
-    detail_->body()->addLayout(words);
+    scroll->setWidget(page);
+    detail_->addWidget(scroll, 1);
     row->addWidget(detail_);
     column->addLayout(row, 1);
     stack_->addWidget(open);
@@ -213,17 +237,33 @@ void GatePage::showCheck(int row)
     if (row < 0 || row >= checks_->rowCount())
         return;
     const GateCheck& check = checks_->check(row);
-    detail_->setTitle(checks_->index(row, ChecksModel::Verdict).data().toString());
+    const QString title = checkTitle(check.id);
+    const QString verdict = checks_->index(row, ChecksModel::Verdict).data().toString();
+    detail_->setTitle(title.isEmpty() ? verdict : tr("%1: %2").arg(verdict, title));
     detailSentence_->setText(qs(check.sentence.empty() ? check.id : check.sentence));
     QStringList where{tr("%1, limit %2").arg(qs(check.value), qs(check.limit))};
     const QString place = checks_->index(row, ChecksModel::Where).data().toString();
     if (!place.isEmpty())
         where << place;
     detailWhere_->setText(where.join(QStringLiteral("; ")));
+    const std::vector<EvidenceText> rows = evidenceRows(check.evidenceJson);
+    evidence_->setText(evidenceHtml(rows, kEvidenceRows));
+    evidence_->setVisible(!rows.empty());
     fixTitle_->setVisible(!check.fix.empty());
     fix_->setVisible(!check.fix.empty());
     fix_->setCode(qs(check.fix));
     checkShown(check);
+}
+
+void GatePage::addSide(QWidget* side)
+{
+    whole_->addWidget(side);
+}
+
+void GatePage::selectCheck(const QString& id)
+{
+    if (!id.isEmpty())
+        table_->selectId(id);
 }
 
 void GatePage::open(const QString&)

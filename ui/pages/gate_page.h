@@ -34,7 +34,10 @@ protected:
     // order; the detail column what is said about the current check.
     QVBoxLayout* column() const { return column_; }
     QVBoxLayout* detailColumn() const { return detailColumn_; }
+    // A column at the right of everything, of a page that has more to say than checks.
+    void addSide(QWidget* side);
     void refresh();
+    void selectCheck(const QString& id); // empty: the current one stays
     // After refresh(); nullptr: not judged yet. And whenever another check becomes current.
     virtual void gateShown(const GateInfo*) {}
     virtual void checkShown(const GateCheck&) {}
@@ -53,12 +56,13 @@ private:
     Banner* banner_;
     QStackedWidget* stack_;
     QVBoxLayout *column_ = nullptr, *detailColumn_ = nullptr;
+    QHBoxLayout* whole_ = nullptr; // column_, then sides
     QLabel *closedTitle_, *closedText_, *emptyText_;
     QWidget* overrideBar_;
     QLineEdit* reason_;
     DataTable* table_;
     Pane *checksPane_, *detail_;
-    QLabel *count_, *detailSentence_, *detailWhere_, *fixTitle_;
+    QLabel *count_, *detailSentence_, *detailWhere_, *evidence_, *fixTitle_;
     CodeBlock* fix_;
 };
 

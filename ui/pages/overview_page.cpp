@@ -8,7 +8,7 @@
 #include "ui/models/runs_filter_model.h"
 #include "ui/models/runs_model.h"
 #include "ui/pages/next_action_box.h"
-#include "ui/pages/overview_plots.h"
+#include "ui/pages/pair_plots.h"
 #include "ui/widgets/building_blocks.h"
 #include "ui/widgets/data_table.h"
 
@@ -43,7 +43,7 @@ OverviewPage::OverviewPage(const PageContext& context, QWidget* parent)
       changesEmpty_(wrappedLabel("secondary", {}, this)),
       gates_(new DataTable(this)),
       runs_(new DataTable(this)),
-      plots_(new OverviewPlots(this))
+      plots_(new PairPlots(this))
 {
     auto* newRun = button(tr("New run"), QStringLiteral("plus"), this);
     newRun->setToolTip(tr("New run (F5)"));
@@ -144,7 +144,7 @@ OverviewPage::OverviewPage(const PageContext& context, QWidget* parent)
         this->context().selection.setRuns(pairA_, pairB_);
         Q_EMIT openRequested(QStringLiteral("runs"), {});
     });
-    connect(plots_, &OverviewPlots::openCurves, this, [this] {
+    connect(plots_, &PairPlots::openCurves, this, [this] {
         this->context().selection.setRuns(pairA_, pairB_);
         Q_EMIT openRequested(QStringLiteral("curves"), {});
     });
@@ -273,7 +273,8 @@ void OverviewPage::updateParts()
                                                   ? tr("diverged at step %1").arg(comparison->firstStep)
                                               : comparison->verdict == State::Holds
                                                   ? tr("no difference found")
-                                                  : tr("cannot compare"));
+                                              : comparison->byDesign ? tr("differs by design")
+                                                                     : tr("cannot compare"));
     partsHeadline_->setText(comparison->headline);
     partsSentence_->setText(comparison->sentence);
 }

@@ -13,7 +13,7 @@ class Banner;
 class Chip;
 class DataTable;
 class NextActionBox;
-class OverviewPlots;
+class PairPlots;
 class Pane;
 class RunConfigDiffModel;
 class RunsFilterModel;
@@ -46,7 +46,7 @@ private:
     QPushButton *allChanges_, *allRuns_;
     DataTable *gates_, *runs_;
     QVBoxLayout* notes_;
-    OverviewPlots* plots_;
+    PairPlots* plots_;
     QString pairA_, pairB_;
     QString shownNotes_;
 };

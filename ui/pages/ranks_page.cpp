@@ -13,9 +13,6 @@
 #include "ui/widgets/building_blocks.h"
 
 #include <QComboBox>
-#include <QDir>
-#include <QEvent>
-#include <QSplitter>
 
 #include <algorithm>
 #include <array>
@@ -24,8 +21,6 @@
 namespace lockstep {
 
 namespace {
-
-constexpr int kPanelFrom = 1100; // narrower pages start without the panel
 
 constexpr std::array kQuantities = {
     Quantity::Loss,     Quantity::GradNormLocal, Quantity::GradNorm,    Quantity::UpdateNorm,
@@ -36,19 +31,17 @@ constexpr std::array kQuantities = {
 } // namespace
 
 RanksPage::RanksPage(const PageContext& context, QWidget* parent)
-    : Page(context, tr("Ranks"), parent),
+    : PlotPage(context, tr("Ranks"), parent),
       feed_(new RanksFeed(this)),
       cells_(new RanksCellModel(this)),
       equality_(new RanksEqualityModel(this)),
       runs_(new QComboBox(this)),
       quantity_(new QComboBox(this)),
       broken_(new Banner(this)),
-      banner_(new Banner(this)),
       plots_(new RanksPlots(this)),
       heatmap_(plots_->heatmap()),
       group_(plots_->group()),
-      panel_(new RanksPanel(cells_, equality_, this)),
-      columns_(new QSplitter(Qt::Horizontal, this))
+      panel_(new RanksPanel(cells_, equality_, this))
 {
     runs_->setAccessibleName(tr("Run"));
     runs_->setObjectName(QStringLiteral("run"));
@@ -63,21 +56,14 @@ RanksPage::RanksPage(const PageContext& context, QWidget* parent)
     auto* save = button(tr("Save picture"), QStringLiteral("export"), this);
     headActions()->addWidget(save);
     body()->addWidget(broken_);
-    body()->addWidget(banner_);
-    columns_->addWidget(plots_);
-    columns_->addWidget(panel_);
-    columns_->setStretchFactor(0, 1);
-    columns_->setStretchFactor(1, 0);
-    columns_->setCollapsible(0, false);
-    columns_->setSizes({10000, 348});
-    body()->addWidget(columns_, 1);
+    setContent(plots_, panel_);
 
     connect(runs_, &QComboBox::activated, this, [this] {
         runId_ = runs_->currentData().toString();
         refresh();
     });
     connect(quantity_, &QComboBox::currentIndexChanged, this, &RanksPage::refresh);
-    connect(save, &QPushButton::clicked, this, &RanksPage::saveImage);
+    connect(save, &QPushButton::clicked, this, [this] { savePicture(QStringLiteral("ranks.png")); });
     connect(broken_, &Banner::buttonClicked, this, &RanksPage::jumpToDivergence);
     connect(broken_, &Banner::dismissed, this, [this] { dismissed_ = true; });
     connect(panel_, &RanksPanel::closeRequested, this, &RanksPage::togglePanel);
@@ -87,7 +73,7 @@ RanksPage::RanksPage(const PageContext& context, QWidget* parent)
     });
     connect(feed_, &RanksFeed::changed, this, &RanksPage::draw);
     connect(equality_, &RanksEqualityModel::changed, this, &RanksPage::draw);
-    const auto problem = [this](const QString& sentence) { banner_->showMessage(State::Failed, sentence); };
+    const auto problem = [this](const QString& sentence) { banner()->showMessage(State::Failed, sentence); };
     connect(feed_, &RanksFeed::problem, this, problem);
     connect(equality_, &RanksEqualityModel::problem, this, problem);
     connect(cells_, &RanksCellModel::problem, this, problem);
@@ -152,7 +138,7 @@ void RanksPage::refresh()
         plots_->fitAgain();
         dismissed_ = false;
         pinned_.reset();
-        banner_->clear();
+        banner()->clear();
         cells_->clear();
     }
     const QString nothing = entry ? tr("%1 is not recorded in this run.").arg(quantityTitle(quantity()))
@@ -299,20 +285,6 @@ void RanksPage::nextScale()
     plots_->nextScale();
 }
 
-void RanksPage::saveImage()
-{
-    for (const QString& folder : {context().project.folder(), QDir::homePath()}) {
-        const QString path = QDir(folder).filePath(QStringLiteral("ranks.png"));
-        if (columns_->grab().save(path)) {
-            Q_EMIT statusTextChanged(tr("Saved %1").arg(formatFolder(path)));
-            return;
-        }
-    }
-    banner_->showMessage(
-        State::Failed,
-        tr("The picture could not be written. Neither the project nor the home folder can be written."));
-}
-
 void RanksPage::open(const QString& argument)
 {
     if (argument.startsWith(QLatin1String("run:"))) {
@@ -331,9 +303,9 @@ void RanksPage::open(const QString& argument)
 
 bool RanksPage::escape()
 {
-    if (banner_->isVisible()) {
-        banner_->clear();
-    } else if (pinned_) {
+    if (PlotPage::escape())
+        return true;
+    if (pinned_) {
         pin(std::nullopt);
     } else if (group_->cursorStep()) {
         group_->setCursorStep(std::nullopt);
@@ -344,12 +316,6 @@ bool RanksPage::escape()
     return true;
 }
 
-void RanksPage::togglePanel()
-{
-    panelByUser_ = true;
-    panel_->setVisible(!panel_->isVisible());
-}
-
 bool RanksPage::busy() const
 {
     return feed_->busy() || equality_->busy() || cells_->busy();
@@ -357,12 +323,11 @@ bool RanksPage::busy() const
 
 QJsonObject RanksPage::saveState() const
 {
-    QJsonObject state{{QStringLiteral("run"), runId_}};
+    QJsonObject state = PlotPage::saveState();
+    state.insert(QStringLiteral("run"), runId_);
     if (const QuantityInfo* info = quantityInfo(quantity()))
         state.insert(QStringLiteral("quantity"),
                      QString::fromLatin1(info->name.data(), int(info->name.size())));
-    if (panelByUser_)
-        state.insert(QStringLiteral("panel"), panel_->isVisibleTo(this));
     return state;
 }
 
@@ -373,26 +338,13 @@ void RanksPage::restoreState(const QJsonObject& state)
     if (const QuantityInfo* info = quantityByName(name))
         if (const int at = quantity_->findData(int(info->id)); at >= 0)
             quantity_->setCurrentIndex(at);
-    if (state.contains(QStringLiteral("panel"))) {
-        panelByUser_ = true;
-        panel_->setVisible(state.value(QStringLiteral("panel")).toBool());
-    }
+    PlotPage::restoreState(state);
 }
 
-void RanksPage::changeEvent(QEvent* event)
+void RanksPage::themeChanged()
 {
-    Page::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange) {
-        plots_->applyTheme();
-        draw();
-    }
-}
-
-void RanksPage::resizeEvent(QResizeEvent* event)
-{
-    Page::resizeEvent(event);
-    if (!panelByUser_)
-        panel_->setVisible(width() >= kPanelFrom);
+    plots_->applyTheme();
+    draw();
 }
 
 } // namespace lockstep

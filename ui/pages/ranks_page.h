@@ -3,13 +3,12 @@
 #pragma once
 
 #include "core/base/quantity.h"
-#include "ui/pages/page.h"
+#include "ui/pages/plot_page.h"
 #include "ui/pages/ranks_findings.h"
 
 #include <optional>
 
 class QComboBox;
-class QSplitter;
 
 namespace lockstep {
 
@@ -23,7 +22,7 @@ class RanksPanel;
 class RanksPlots;
 struct RunEntry;
 
-class RanksPage : public Page
+class RanksPage : public PlotPage
 {
     Q_OBJECT
 
@@ -35,15 +34,13 @@ public:
     QJsonObject saveState() const override;
     void restoreState(const QJsonObject& state) override;
     bool escape() override;
-    void togglePanel() override;
     // The first broken equality, else the first cell beyond the limit.
     void jumpToDivergence() override;
     void nextScale() override;
     bool busy() const override;
 
 protected:
-    void changeEvent(QEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
+    void themeChanged() override;
 
 private:
     void fillRuns();
@@ -53,7 +50,6 @@ private:
     void showCell();
     void pin(std::optional<RankStep> cell);
     void goToStep(qint64 step);
-    void saveImage();
     const RunEntry* run() const; // the chosen one; nullptr: none has several ranks
     Quantity quantity() const;
     int rankOfRow(int row) const; // -1: none
@@ -63,17 +59,15 @@ private:
     RanksCellModel* cells_;
     RanksEqualityModel* equality_;
     QComboBox *runs_, *quantity_;
-    Banner *broken_, *banner_; // broken equality; errors
+    Banner* broken_; // equality
     RanksPlots* plots_;
     HeatmapView* heatmap_; // of plots_, as the next
     PlotGroup* group_;
     RanksPanel* panel_;
-    QSplitter* columns_;
     QString runId_, shownRun_;
     std::optional<RankStep> pinned_;
     bool rankByUser_ = false; // else the odd rank is chosen
     bool dismissed_ = false;  // the banner of this run's broken equality was closed
-    bool panelByUser_ = false;
 };
 
 } // namespace lockstep

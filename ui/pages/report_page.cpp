@@ -8,7 +8,10 @@
 #include "ui/widgets/data_table.h"
 
 #include <QClipboard>
+#include <QDir>
+#include <QFileDialog>
 #include <QGuiApplication>
+#include <QMenu>
 
 namespace lockstep {
 
@@ -23,10 +26,21 @@ ReportPage::ReportPage(const PageContext& context, QWidget* parent)
           this)),
       copy_(button(tr("Copy as Markdown"), QStringLiteral("copy"), this))
 {
+    save_ = primaryButton(tr("Save report"), QStringLiteral("export"), this);
+    save_->setObjectName(QStringLiteral("saveReport"));
+    auto* forms = new QMenu(save_);
+    forms->addAction(tr("One HTML file"), this, [this] { save(QStringLiteral("html")); });
+    forms->addAction(tr("Markdown"), this, [this] { save(QStringLiteral("md")); });
+    forms->addAction(tr("JSON"), this, [this] { save(QStringLiteral("json")); });
+    forms->addAction(tr("JUnit XML, for CI"), this, [this] { save(QStringLiteral("xml")); });
+    save_->setMenu(forms);
     headActions()->addWidget(copy_);
+    headActions()->addWidget(save_);
     auto* column = new QVBoxLayout;
     column->setContentsMargins(20, 16, 16, 16);
     column->setSpacing(14);
+    banner_ = new Banner(this);
+    column->addWidget(banner_);
     auto* gatesPane = new Pane(tr("Gates"), this);
     gatesTable_->setModel(&context.gates);
     gatesTable_->setColumnPlan(GatesModel::Deciding, {GatesModel::Finished, GatesModel::Limit});
@@ -48,10 +62,29 @@ ReportPage::ReportPage(const PageContext& context, QWidget* parent)
         QGuiApplication::clipboard()->setText(markdown());
         Q_EMIT statusTextChanged(tr("The report is on the clipboard"));
     });
+    connect(&context.commands, &RunCommands::reportWritten, this, [this](const QString& path) {
+        Q_EMIT statusTextChanged(tr("Saved %1").arg(formatFolder(path)));
+    });
+    connect(&context.commands, &RunCommands::failed, this,
+            [this](const QString& command, const QString& sentence) {
+                if (command == QLatin1String("report"))
+                    banner_->showMessage(State::Failed, tr("The report was not written"), sentence);
+            });
     connect(gatesTable_, &DataTable::activatedId, this,
             [this](const QString& id) { Q_EMIT openRequested(id, {}); });
     connect(&context.project, &ProjectModel::changed, this, &ReportPage::refresh);
     refresh();
+}
+
+void ReportPage::save(const QString& form)
+{
+    const QString wanted = QDir(context().project.folder()).filePath(QStringLiteral("report.") + form);
+    const QString path =
+        QFileDialog::getSaveFileName(this, tr("Save the report"), wanted, QStringLiteral("*.") + form);
+    if (path.isEmpty())
+        return;
+    banner_->clear();
+    context().commands.writeReport(path);
 }
 
 void ReportPage::refresh()
@@ -63,6 +96,7 @@ void ReportPage::refresh()
     empty_->setVisible(all.empty());
     checksTable_->setVisible(!all.empty());
     copy_->setEnabled(!all.empty());
+    save_->setEnabled(context().project.isOpen());
     checks_->setChecks(std::move(all));
     setSubtitle(
         context().gates.index(context().gates.rowCount() - 1, GatesModel::Deciding).data().toString());

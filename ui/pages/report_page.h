@@ -1,11 +1,12 @@
-// Report: the draft of the review, every check of every gate with number and limit, overrides and findings. Copied as
-// Markdown; `lockstep-cli report` writes the files.
+// Report: the draft of the review, every check of every gate with number and limit. Copied as Markdown, saved as a file by
+// `lockstep-cli report`.
 #pragma once
 
 #include "ui/pages/page.h"
 
 namespace lockstep {
 
+class Banner;
 class ChecksModel;
 class DataTable;
 class Pane;
@@ -19,13 +20,15 @@ public:
 
 private:
     void refresh();
+    void save(const QString& form); // the ending: html, md, json, xml
     QString markdown() const;
 
     ChecksModel* checks_;
     DataTable *gatesTable_, *checksTable_;
     Pane* checksPane_;
     QLabel* empty_;
-    QPushButton* copy_;
+    Banner* banner_ = nullptr;
+    QPushButton *copy_, *save_ = nullptr;
 };
 
 } // namespace lockstep

@@ -1,5 +1,7 @@
 #include "ui/plots/curve_layer.h"
 
+#include "ui/plots/curve_vector.h"
+
 namespace lockstep {
 
 RasterScene scaledScene(RasterScene scene, double ratio)
@@ -23,7 +25,7 @@ PlotMapping CurveLayer::mapping(double ratio) const
     const QCPRange x = mKeyAxis->range(), y = mValueAxis->range();
     return PlotMapping::fromCoordinates(x.lower, x.upper, y.lower, y.upper,
                                         int(std::lround(rect.width() * ratio)),
-                                        int(std::lround(rect.height() * ratio)), transform);
+                                        int(std::lround(rect.height() * ratio)), transform, xTransform);
 }
 
 QCPRange CurveLayer::getKeyRange(bool& found, QCP::SignDomain) const
@@ -48,6 +50,10 @@ void CurveLayer::draw(QCPPainter* painter)
 {
     if (scene.curves.empty() && scene.bands.empty())
         return;
+    if (painter->modes().testFlag(QCPPainter::pmVectorized)) {
+        paintVector(*painter, scene, mapping(1), mKeyAxis->axisRect()->rect().topLeft());
+        return;
+    }
     const double ratio = painter->device()->devicePixelRatioF();
     const PlotMapping map = mapping(ratio);
     if (image_.width() != map.width() || image_.height() != map.height())

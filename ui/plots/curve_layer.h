@@ -16,6 +16,7 @@ public:
 
     RasterScene scene; // pens in logical pixels; scaled when drawn
     YTransform transform;
+    XTransform xTransform;
     int threads = 2;
 
     PlotMapping mapping(double devicePixelRatio) const;

@@ -1,4 +1,5 @@
 // CurveView is made here; look and size. Its other subjects have files of their own, see curve_view_p.h.
+#include "ui/plots/curve_accessible.h"
 #include "ui/plots/curve_view_p.h"
 
 namespace lockstep {
@@ -28,6 +29,7 @@ CurveView::Impl::Impl(CurveView* view) : q(view)
 
 CurveView::CurveView(QWidget* parent) : QWidget(parent), impl_(std::make_unique<Impl>(this))
 {
+    CurveAccessible::install();
     setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     impl_->applyTheme();

@@ -102,6 +102,12 @@ public:
     void setYRange(std::optional<std::pair<double, double>> range);
     std::pair<double, double> yRange() const;
 
+    // Log: the axis is even in log10(step + 1), so that step 0 has a place.
+    void setXScale(XScale scale);
+    XScale xScale() const;
+    // The word in the read-out: "step 57" or "57 samples".
+    void setXUnit(XUnit unit);
+
     // Exponential smoothing, weight in [0, 1), 0 = off: computed from every value with bias correction, off
     // the GUI thread; the raw curve stays visible behind it and the read-out keeps showing stored values.
     void setSmoothing(double weight);
@@ -120,6 +126,8 @@ public:
 
     void setCursorStep(std::optional<qint64> step);
     std::optional<qint64> cursorStep() const;
+    // As if a person had moved it: emits cursorStepChanged().
+    void moveCursorTo(qint64 step);
     void setPinned(bool pinned);
     // The values at this step, in the order of the series.
     std::vector<ReadoutRow> readout(qint64 step) const;
@@ -137,6 +145,8 @@ public:
     // pixels).
     QRect plotArea() const;
     PlotMapping mapping() const;
+    // Plots below each other as lines and text; empty: nothing to draw.
+    static QByteArray svg(const std::vector<CurveView*>& views);
     // What a screen reader says: title, series with first, last, lowest and highest value, non-finite values.
     QString textSummary() const;
     QSize sizeHint() const override;

@@ -1,6 +1,7 @@
 // Mouse and keys of CurveView.
 #include "ui/plots/curve_view_p.h"
 
+#include <QAccessible>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QWheelEvent>
@@ -36,7 +37,15 @@ void CurveView::Impl::userZoom(double factor, double centre)
     const auto [first, last] = q->dataXRange();
     // Not further out than three times the run.
     factor = std::min(factor, std::max(1.0, 3 * (last - first) / (high - low)));
-    userRange(centre - (centre - low) * factor, centre + (high - centre) * factor);
+    const double from = xTransform.forward(low), to = xTransform.forward(high),
+                 at = xTransform.forward(centre);
+    userRange(xTransform.backward(at - (at - from) * factor), xTransform.backward(at + (to - at) * factor));
+}
+
+void CurveView::Impl::userPan(double part)
+{
+    const double from = xTransform.forward(low), to = xTransform.forward(high), by = (to - from) * part;
+    userRange(xTransform.backward(from + by), xTransform.backward(to + by));
 }
 
 std::optional<qint64> CurveView::Impl::nearestStep(double x) const
@@ -58,6 +67,8 @@ void CurveView::Impl::userCursor(std::optional<qint64> step)
         cursor = step;
         overlay->update();
         Q_EMIT q->cursorStepChanged(cursor);
+        QAccessibleValueChangeEvent moved(q, cursor ? QVariant(*cursor) : QVariant());
+        QAccessible::updateAccessibility(&moved);
     }
     Q_EMIT q->hoverTextChanged(cursor ? q->readoutText(*cursor) : QString());
 }
@@ -143,9 +154,8 @@ bool CurveView::Impl::mouseMove(QMouseEvent* event)
     if (!moved)
         return true;
     if (drag == Drag::Pan) {
-        const double by = xToStep(dragLast.x()) - xToStep(to.x());
-        if (by != 0)
-            userRange(low + by, high + by);
+        if (const double by = dragLast.x() - to.x(); by != 0)
+            userPan(by / std::max(1, plot->axisRect()->width()));
         if (fixedY) {
             const double from = plot->yAxis->pixelToCoord(dragLast.y()),
                          now = plot->yAxis->pixelToCoord(to.y());
@@ -184,7 +194,7 @@ bool CurveView::Impl::wheel(QWheelEvent* event)
         const double sideways = event->angleDelta().x() / kNotch;
         if (sideways == 0)
             return false;
-        userRange(low - sideways * (high - low) * 0.1, high - sideways * (high - low) * 0.1);
+        userPan(-sideways * 0.1);
         return true;
     }
     const double factor = std::pow(kZoomPerNotch, -notches);

@@ -34,6 +34,8 @@ struct CurveView::Impl {
     std::vector<CurveMarker> markers;
     std::vector<CurveNote> notes;
     YTransform transform;
+    XTransform xTransform;
+    XUnit xUnit = XUnit::Step;
     std::optional<std::pair<double, double>> fixedY;
     double low = 0, high = 1; // x range
     bool ranged = false;      // somebody chose the x range; else the first data are fitted
@@ -71,6 +73,8 @@ struct CurveView::Impl {
 
     // By the user
     void userRange(double newLow, double newHigh);
+    // Both ends moved by this much of the visible width.
+    void userPan(double part);
     void userZoom(double factor, double centre);
     void userCursor(std::optional<qint64> step);
     void moveCursor(qint64 by);

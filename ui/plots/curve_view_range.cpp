@@ -21,6 +21,20 @@ YScale CurveView::yScale() const
     return impl_->transform.scale;
 }
 
+void CurveView::setXScale(XScale scale)
+{
+    if (scale == impl_->xTransform.scale)
+        return;
+    impl_->xTransform.scale = scale;
+    impl_->layer->xTransform = impl_->xTransform;
+    impl_->refresh();
+}
+
+XScale CurveView::xScale() const
+{
+    return impl_->xTransform.scale;
+}
+
 void CurveView::setYRange(std::optional<std::pair<double, double>> range)
 {
     impl_->fixedY = range && range->first < range->second ? range : std::nullopt;
@@ -134,12 +148,15 @@ void CurveView::Impl::refresh()
 {
     const auto [lowY, highY] =
         fixedY ? std::pair{transform.forward(fixedY->first), transform.forward(fixedY->second)} : visibleY();
-    plot->xAxis->setRange(low, high);
+    // A range that begins before step 0 shows nothing there.
+    const double least = xTransform.scale == XScale::Log ? std::max(low, 0.0) : low;
+    plot->xAxis->setRange(xTransform.forward(least), xTransform.forward(std::max(high, least + 1e-3)));
     plot->yAxis->setRange(lowY, std::isfinite(lowY) ? highY : lowY + 1);
     const int width = q->width() - leftMargin - rightMargin, height = q->height() - 30;
     xTicker->target = std::max(2, width / 64);
     yTicker->target = std::clamp(height / (transform.scale == YScale::Symlog ? 18 : 38), 2, 9);
     yTicker->transform = transform;
+    xTicker->xTransform = xTransform;
     // On a log axis coordinate 0 is the value 1, which is nothing special.
     plot->yAxis->grid()->setZeroLinePen(transform.scale == YScale::Log ? QPen(Qt::NoPen)
                                                                        : QPen(theme.line, 1));
@@ -161,12 +178,12 @@ PlotMapping CurveView::mapping() const
 
 double CurveView::Impl::stepToX(double step) const
 {
-    return plot->xAxis->coordToPixel(step);
+    return plot->xAxis->coordToPixel(xTransform.forward(step));
 }
 
 double CurveView::Impl::xToStep(double x) const
 {
-    return plot->xAxis->pixelToCoord(x);
+    return xTransform.backward(plot->xAxis->pixelToCoord(x));
 }
 
 double CurveView::Impl::valueToY(double value) const

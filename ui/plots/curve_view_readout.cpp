@@ -23,7 +23,18 @@ QString exactText(double value, bool withSign)
     return withSign && value > 0 ? QLatin1Char('+') + text : text;
 }
 
+QString xWord(XUnit unit, qint64 x)
+{
+    return unit == XUnit::Samples ? CurveView::tr("%1 samples").arg(x) : CurveView::tr("step %1").arg(x);
+}
+
 } // namespace
+
+void CurveView::setXUnit(XUnit unit)
+{
+    impl_->xUnit = unit;
+    impl_->overlay->update();
+}
 
 void CurveView::setCursorStep(std::optional<qint64> step)
 {
@@ -34,6 +45,12 @@ void CurveView::setCursorStep(std::optional<qint64> step)
 std::optional<qint64> CurveView::cursorStep() const
 {
     return impl_->cursor;
+}
+
+void CurveView::moveCursorTo(qint64 step)
+{
+    impl_->userCursor(step);
+    impl_->moveCursor(0); // into view
 }
 
 void CurveView::setPinned(bool pinned)
@@ -66,8 +83,9 @@ QString CurveView::readoutText(qint64 step) const
     for (const ReadoutRow& row : readout(step))
         if (row.present)
             parts << row.label + QLatin1Char(' ') + row.text;
-    return parts.isEmpty() ? tr("step %1: no record").arg(step)
-                           : tr("step %1: %2").arg(step).arg(parts.join(QStringLiteral(", ")));
+    const QString where = xWord(impl_->xUnit, step);
+    return parts.isEmpty() ? tr("%1: no record").arg(where)
+                           : where + QStringLiteral(": ") + parts.join(QStringLiteral(", "));
 }
 
 QString CurveView::textSummary() const
@@ -140,8 +158,8 @@ OverlayContent CurveView::Impl::overlayContent() const
                     {rows[i].label, rows[i].text, rows[i].color, series[i].style, series[i].bold});
         }
         if (!c.rows.empty())
-            c.readoutHead = pinned ? CurveView::tr("step %1, pinned").arg(*cursor)
-                                   : CurveView::tr("step %1").arg(*cursor);
+            c.readoutHead =
+                pinned ? CurveView::tr("%1, pinned").arg(xWord(xUnit, *cursor)) : xWord(xUnit, *cursor);
     }
     return c;
 }

@@ -42,17 +42,19 @@ PlotMapping::PlotMapping(double x0, double x1, double yLow, double yHigh, int wi
 {
 }
 
-PlotMapping PlotMapping::fromCoordinates(double x0, double x1, double low, double high, int width, int height,
-                                         YTransform y)
+PlotMapping PlotMapping::fromCoordinates(double xLow, double xHigh, double low, double high, int width,
+                                         int height, YTransform y, XTransform x)
 {
-    assert(x0 < x1 && low < high);
+    assert(xLow < xHigh && low < high);
     PlotMapping map;
-    map.x0_ = x0;
-    map.x1_ = x1;
+    map.x0_ = x.backward(xLow);
+    map.x1_ = x.backward(xHigh);
     map.width_ = std::max(1, width);
     map.height_ = std::max(1, height);
     map.y_ = y;
-    map.xScale_ = map.width_ / (x1 - x0);
+    map.x_ = x;
+    map.xLeft_ = xLow;
+    map.xScale_ = map.width_ / (xHigh - xLow);
     map.yTop_ = high;
     map.yScale_ = map.height_ / (high - low);
     return map;

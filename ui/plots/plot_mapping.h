@@ -25,15 +25,32 @@ struct YTransform {
     double backward(double coordinate) const;
 };
 
+enum class XScale { Linear, Log };
+enum class XUnit { Step, Samples }; // what the "steps" of a plot count
+
+// The same for steps. Log: log10(step + 1), which keeps step 0; steps below 0 have no place and go to -1e9.
+struct XTransform {
+    XScale scale = XScale::Linear;
+
+    double forward(double step) const
+    {
+        return scale == XScale::Linear ? step : step > -1 ? std::log10(step + 1) : -1e9;
+    }
+    double backward(double coordinate) const
+    {
+        return scale == XScale::Linear ? coordinate : std::pow(10, coordinate) - 1;
+    }
+};
+
 class PlotMapping
 {
 public:
     // x0 < x1 in steps; yLow < yHigh in values (both > 0 for Log); size in device pixels, at least 1 x 1.
     PlotMapping(double x0, double x1, double yLow, double yHigh, int width, int height, YTransform y = {});
 
-    // The same with y limits in coordinates of the transform.
-    static PlotMapping fromCoordinates(double x0, double x1, double coordinateLow, double coordinateHigh,
-                                       int width, int height, YTransform y);
+    // The same with limits in coordinates of the transforms.
+    static PlotMapping fromCoordinates(double xLow, double xHigh, double yLow, double yHigh, int width,
+                                       int height, YTransform y, XTransform x = {});
 
     int width() const { return width_; }
     int height() const { return height_; }
@@ -41,8 +58,16 @@ public:
     double x1() const { return x1_; }
     const YTransform& transform() const { return y_; }
 
-    double px(double step) const { return (step - x0_) * xScale_; }
-    double stepAt(double px) const { return x0_ + px / xScale_; }
+    double px(double step) const
+    {
+        const double coordinate = x_.scale == XScale::Linear ? step : x_.forward(step);
+        return (coordinate - xLeft_) * xScale_;
+    }
+    double stepAt(double px) const
+    {
+        const double coordinate = xLeft_ + px / xScale_;
+        return x_.scale == XScale::Linear ? coordinate : x_.backward(coordinate);
+    }
     // Clamped to +-1e6, so that a far-off value (3e38) can be cast and drawn.
     double py(double value) const
     {
@@ -66,9 +91,11 @@ private:
         return towardsZero - (static_cast<double>(towardsZero) > p ? 1 : 0);
     }
 
-    double x0_ = 0, x1_ = 1, xScale_ = 1, yTop_ = 1, yScale_ = 1;
+    double x0_ = 0, x1_ = 1;                                // steps
+    double xLeft_ = 0, xScale_ = 1, yTop_ = 1, yScale_ = 1; // coordinates
     int width_ = 1, height_ = 1;
     YTransform y_;
+    XTransform x_;
 };
 
 } // namespace lockstep

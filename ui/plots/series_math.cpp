@@ -55,6 +55,41 @@ RankSpread spreadOf(const std::vector<SeriesSnapshot::Ptr>& ranks)
             SeriesSnapshot::fromSteps(steps, mean)};
 }
 
+SeriesSnapshot::Ptr runningTotal(const std::vector<SeriesSnapshot::Ptr>& series)
+{
+    std::vector<std::int64_t> steps;
+    std::vector<double> totals;
+    std::vector<std::size_t> at(series.size(), 0);
+    double total = 0;
+    walkSteps(series, at,
+              [&](std::int64_t step, const std::vector<double>& values, const std::vector<bool>& present) {
+                  if (std::find(present.begin(), present.end(), false) != present.end())
+                      return;
+                  for (const double value : values)
+                      total += std::isfinite(value) ? value : 0;
+                  steps.push_back(step);
+                  totals.push_back(total);
+              });
+    return SeriesSnapshot::fromSteps(steps, totals);
+}
+
+SeriesSnapshot::Ptr laidOver(const SeriesSnapshot& series, const SeriesSnapshot& x)
+{
+    std::vector<std::int64_t> steps;
+    std::vector<double> values;
+    for (std::size_t i = 0, k = 0; i < series.size(); ++i) {
+        const std::int64_t step = series.step(i);
+        while (k < x.size() && x.step(k) < step)
+            ++k;
+        const bool known = k < x.size() && x.step(k) == step;
+        if (!known && step != 0)
+            continue;
+        steps.push_back(known ? std::int64_t(std::llround(x.value(k))) : 0);
+        values.push_back(series.value(i));
+    }
+    return SeriesSnapshot::fromSteps(steps, values);
+}
+
 SeriesSnapshot::Ptr smoothed(const SeriesSnapshot& series, double weight)
 {
     const double w = std::clamp(weight, 0.0, 0.999999);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <vector>
 
 namespace lockstep {
 
@@ -179,11 +179,41 @@ ValueTicks stepTicks(double low, double high, int target)
     return ticks;
 }
 
+ValueTicks logStepTicks(double low, double high, int target)
+{
+    const XTransform log{XScale::Log};
+    ValueTicks out;
+    if (!(low < high) || !std::isfinite(high - low))
+        return out;
+    if (high - low < 0.7) { // less than a decade: even steps read better
+        ValueTicks even = stepTicks(log.backward(low), log.backward(high), target);
+        for (double& tick : even.major)
+            tick = log.forward(tick);
+        return even;
+    }
+    std::vector<double> candidates{0};
+    const bool dense = (high - low) * 3 <= target;
+    for (double power = 1; power <= log.backward(high) && power < 1e18; power *= 10)
+        for (const double factor : dense ? std::vector<double>{1, 2, 5} : std::vector<double>{1})
+            candidates.push_back(power * factor);
+    for (const double step : candidates) {
+        const double at = log.forward(step);
+        if (at < low - 1e-9 || at > high + 1e-9)
+            continue;
+        out.major.append(at);
+        out.labels.append(step >= 1e6   ? QString::number(step / 1e6, 'g', 8) + QLatin1Char('M')
+                          : step >= 1e4 ? QString::number(step / 1e3, 'g', 8) + QLatin1Char('k')
+                                        : QString::number(qint64(step)));
+    }
+    return out;
+}
+
 void ValueTicker::generate(const QCPRange& range, const QLocale&, QChar, int, QVector<double>& ticks,
                            QVector<double>* subTicks, QVector<QString>* tickLabels)
 {
-    const ValueTicks made = kind_ == Kind::Step ? stepTicks(range.lower, range.upper, target)
-                                                : valueTicks(range.lower, range.upper, target, transform);
+    const ValueTicks made = kind_ == Kind::Value ? valueTicks(range.lower, range.upper, target, transform)
+                            : xTransform.scale == XScale::Log ? logStepTicks(range.lower, range.upper, target)
+                                                              : stepTicks(range.lower, range.upper, target);
     ticks = made.major;
     if (subTicks != nullptr)
         *subTicks = made.minor;

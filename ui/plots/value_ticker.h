@@ -18,6 +18,8 @@ struct ValueTicks {
 ValueTicks valueTicks(double low, double high, int target, const YTransform& transform);
 // Ticks of a step axis: whole steps only, at 1, 2 or 5 times a power of ten.
 ValueTicks stepTicks(double low, double high, int target);
+// The same on a logarithmic step axis, coordinates of XTransform.
+ValueTicks logStepTicks(double low, double high, int target);
 // 10 to the power of `exponent` in superscript, "-10⁻⁶" for negative values.
 QString powerOfTenLabel(int exponent, bool negative);
 
@@ -27,6 +29,7 @@ public:
     enum class Kind { Value, Step };
     explicit ValueTicker(Kind kind) : kind_(kind) {}
     YTransform transform;
+    XTransform xTransform; // of a step axis
     int target = 5;
 
     void generate(const QCPRange& range, const QLocale& locale, QChar formatChar, int precision,

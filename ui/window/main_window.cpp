@@ -104,8 +104,9 @@ MainWindow::MainWindow(RunCommands& commands, QWidget* parent)
             start_->showError(sentence);
     });
     for (const auto signal : {&RunCommands::runStarted, &RunCommands::runRemoved, &RunCommands::runRestored,
-                              &RunCommands::gateJudged})
+                              &RunCommands::gateJudged, &RunCommands::drillPlayed})
         connect(&commands_, signal, &project_, &ProjectModel::refresh);
+    connect(&commands_, &RunCommands::diagnosed, &project_, &ProjectModel::refresh);
     connect(undo_, &QUndoStack::indexChanged, this, [this] {
         if (undo_->canUndo())
             message_->setText(tr("Last action: %1. Ctrl+Z takes it back.").arg(undo_->undoText()));
@@ -329,7 +330,8 @@ void MainWindow::resizeEvent(QResizeEvent* event)
 // Letters are shortcuts (D, L, S), but in a list of choices they choose.
 bool MainWindow::eventFilter(QObject* watched, QEvent* event)
 {
-    if (event->type() == QEvent::ShortcutOverride && qobject_cast<QComboBox*>(watched)) {
+    if (event->type() == QEvent::ShortcutOverride &&
+        (qobject_cast<QComboBox*>(watched) || watched->property("typeAhead").toBool())) {
         const auto* key = static_cast<QKeyEvent*>(event);
         const bool plain = (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == Qt::NoModifier;
         if (plain && !key->text().isEmpty() && key->text().front().isLetterOrNumber()) {

@@ -1,7 +1,9 @@
 // Which run is compared with which, and what the window says about it.
+#include "core/gates/kept_envelope.h"
 #include "ui/models/comparison_model.h"
 #include "ui/models/project_model.h"
 #include "ui/support/project_fixture.h"
+#include "ui/support/rank_run.h"
 
 #include <QSignalSpy>
 #include <QTest>
@@ -70,6 +72,67 @@ private Q_SLOTS:
         // The fixture's second rank has another loss, so the first batch parts by 0.005 already.
         QCOMPARE(verdict.state, State::Diverged);
         QCOMPARE(verdict.firstStep, std::int64_t(1));
+    }
+
+    void batchStatisticsMakeTheFunctionDifferByDesign()
+    {
+        ProjectFixture project;
+        RankRun single(project, 1, "single"), ddp(project, 2);
+        const auto record = [](RankRun& run, int ranks, double offset) {
+            for (std::int64_t step = 1; step <= 5; ++step)
+                for (int rank = 0; rank < ranks; ++rank)
+                    run.record(rank, step,
+                               {{Quantity::Loss, 0, bitsOf(plainLoss(rank, step) + offset)},
+                                {Quantity::BufferFingerprint, 0, std::uint64_t(step * 31 + rank)}});
+            run.commit();
+            run.finish();
+        };
+        record(single, 1, 0);
+        record(ddp, 2, 0.3); // far beyond 4 decimals at step 1
+        const RunVerdict verdict = verdictOf(project, ddp.id());
+        QCOMPARE(verdict.state, State::CannotCompare);
+        QCOMPARE(verdict.sentence, QStringLiteral("differs by design"));
+        QVERIFY(verdict.explanation.contains(QStringLiteral("BatchNorm")));
+        QVERIFY(verdict.explanation.contains(QStringLiteral("twin")));
+    }
+
+    void theMeasuredEnvelopeJudgesAndItsBandIsKept()
+    {
+        ProjectFixture project;
+        const QString inside = project.finished("ddp", 2);
+        const QString single = project.finished("single", 2);
+        Envelope envelope;
+        envelope.repeats = 8;
+        EnvelopeBand& band = envelope.bands[{Quantity::Loss, 0}];
+        band.steps = {1};
+        band.limits = {0.01}; // times scale 2; the means of the fixture lie 0.005 apart
+        band.lastStep = 30;
+        envelope.bands[{Quantity::GradNorm, 0}] = band;
+        QVERIFY(keepEnvelope(project.folder().toStdString(), &envelope).ok());
+        const RunVerdict verdict = verdictOf(project, inside);
+        QCOMPARE(verdict.against, single);
+        QCOMPARE(verdict.state, State::Holds);
+        QCOMPARE(verdict.sentence, QStringLiteral("inside the envelope"));
+        QVERIFY2(verdict.explanation.contains(QStringLiteral("step 30")), qPrintable(verdict.explanation));
+        QVERIFY(keepEnvelope(project.folder().toStdString(), nullptr).ok());
+        QCOMPARE(verdictOf(project, inside).state, State::Diverged); // 4 decimals again
+    }
+
+    void anEnvelopeOfOtherRunsIsNotUsed()
+    {
+        RunConfig measured, run;
+        measured.mode = run.mode = "ddp";
+        measured.world = 4;
+        measured.batch = 8;
+        run.world = 2;
+        run.batch = 16; // the same global batch
+        run.threads = 3;
+        QVERIFY(envelopeSpeaksOf(measured, run));
+        run.lr *= 2;
+        QVERIFY(!envelopeSpeaksOf(measured, run));
+        run.lr = measured.lr;
+        run.clipNorm = 1;
+        QVERIFY(!envelopeSpeaksOf(measured, run));
     }
 
     void aRunThatIsWatchedIsComparedAgainWhileItRecords()

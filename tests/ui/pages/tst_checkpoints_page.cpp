@@ -2,15 +2,19 @@
 // the comparison of two files, and the repaired copy with undo.
 #include "core/ckpt/torch_zip_writer.h"
 #include "ui/models/checkpoint_inspector.h"
+#include "ui/models/checkpoint_list_model.h"
 #include "ui/models/checkpoint_tree_model.h"
 #include "ui/models/comparison_model.h"
+#include "ui/models/fact_table_model.h"
 #include "ui/models/gates_model.h"
 #include "ui/models/project_model.h"
 #include "ui/models/runs_model.h"
+#include "ui/models/tensor_view.h"
 #include "ui/pages/checkpoint_diff_panel.h"
 #include "ui/pages/checkpoint_repair_panel.h"
+#include "ui/pages/checkpoint_tensor_panel.h"
 #include "ui/pages/checkpoints_page.h"
-#include "ui/support/fake_commands.h"
+#include "ui/support/page_world.h"
 #include "ui/widgets/building_blocks.h"
 #include "ui/widgets/theme.h"
 
@@ -26,6 +30,7 @@
 #include <QTreeView>
 #include <QUndoStack>
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 
@@ -34,16 +39,8 @@ using namespace lockstep::test;
 
 namespace {
 
-struct World {
+struct World : PageWorld {
     QTemporaryDir dir;
-    FakeCommands commands;
-    ProjectModel model;
-    RunsModel runs;
-    GatesModel gates;
-    ComparisonModel comparisons;
-    RunSelection selection;
-    QUndoStack undo;
-    PageContext context{model, runs, gates, comparisons, selection, commands, undo};
 
     // {"model": {names: float32[n]}, "step": 7}
     QString write(const QString& name, const std::vector<std::pair<std::string, std::vector<float>>>& tensors)
@@ -77,28 +74,24 @@ void showPage(CheckpointsPage& page, const QString& path)
     QTRY_VERIFY(!page.busy());
 }
 
-bool shows(const QWidget& page, const QString& text)
-{
-    for (const QLabel* label : page.findChildren<QLabel*>()) {
-        const auto* elided = qobject_cast<const ElidedLabel*>(label);
-        if (label->isVisible() && (elided ? elided->fullText() : label->text()).contains(text))
-            return true;
-    }
-    return false;
-}
-
-// The cell of a key, looked for in the whole tree.
-QString cell(const QAbstractItemModel& model, const QString& key, int column, const QModelIndex& parent = {})
+// The row of a key, looked for in the whole tree.
+QModelIndex indexOf(const QAbstractItemModel& model, const QString& key, const QModelIndex& parent = {})
 {
     for (int row = 0; row < model.rowCount(parent); ++row) {
         const QModelIndex index = model.index(row, 0, parent);
         if (index.data().toString() == key)
-            return index.siblingAtColumn(column).data().toString();
-        const QString below = cell(model, key, column, index);
-        if (!below.isNull())
+            return index;
+        if (const QModelIndex below = indexOf(model, key, index); below.isValid())
             return below;
     }
     return {};
+}
+
+// Null: there is no such key.
+QString cell(const QAbstractItemModel& model, const QString& key, int column)
+{
+    const QModelIndex index = indexOf(model, key);
+    return index.isValid() ? index.siblingAtColumn(column).data().toString() : QString();
 }
 
 } // namespace
@@ -258,8 +251,11 @@ private Q_SLOTS:
         QVERIFY(judgeCheckpoint(repaired, true)->prefix.isEmpty());
         QCOMPARE(repaired->tensors, 2);
         QTRY_VERIFY(!write->isEnabled()); // nothing is overwritten
+        const auto* list = page.findChild<CheckpointListModel*>();
+        QVERIFY(list->rowOf(copy) >= 0);
         w.undo.undo();
         QVERIFY(!QFileInfo::exists(copy));
+        QCOMPARE(list->rowOf(copy), -1); // a file that is gone is not offered
         QVERIFY(QFileInfo::exists(w.dir.filePath(QStringLiteral("ddp.pt"))));
         w.undo.redo();
         QTRY_VERIFY(QFileInfo::exists(copy));
@@ -278,6 +274,66 @@ private Q_SLOTS:
         QVERIFY(failed.front().front().toString().contains(QStringLiteral("could not be started")));
         QVERIFY(!writer.busy());
         qunsetenv("LOCKSTEP_CLI");
+    }
+
+    void theChosenTensorIsShownAsPictureAndValues()
+    {
+        World w;
+        CheckpointsPage page(w.context);
+        showPage(page, w.write(QStringLiteral("nan.pt"), {{"fc.weight", {3, -4, NAN, 0.5f}}}));
+        auto* tree = page.findChild<QTreeView*>(QStringLiteral("checkpointTree"));
+        tree->expandAll();
+        auto* panel = page.findChild<CheckpointTensorPanel*>();
+        QVERIFY(!panel->isVisible());
+        const QModelIndex tensor = indexOf(*tree->model(), QStringLiteral("weight"));
+        QVERIFY(tensor.isValid());
+        tree->setCurrentIndex(tensor);
+        QTRY_VERIFY(panel->isVisible());
+        QTRY_VERIFY(!page.busy());
+        QVERIFY(shows(page, QStringLiteral("fc.weight")));
+        const auto* slice = page.findChild<TensorSliceModel*>();
+        QCOMPARE(slice->columnCount(), 4);
+        QCOMPARE(slice->index(0, 1).data().toString(), QStringLiteral("-4.0000"));
+        QVERIFY(page.escape());
+        QVERIFY(!panel->isVisible());
+    }
+
+    void aTensorIsReadWithoutLosingAnything()
+    {
+        World w;
+        std::vector<float> values(1000, 0.25f);
+        values[777] = 9; // one outlier
+        const CheckpointTreePtr tree = readCheckpointTree(w.write(QStringLiteral("t.pt"), {{"t", values}}));
+        const auto row = std::find_if(tree->rows.begin(), tree->rows.end(),
+                                      [](const CheckpointRow& r) { return r.tensor; });
+        const TensorViewPtr view =
+            readTensorView(tree, std::size_t(row - tree->rows.begin()), [] { return true; });
+        QVERIFY2(view->error.isEmpty(), qPrintable(view->error));
+        QCOMPARE(view->bins.front(), std::int64_t(999));
+        QCOMPARE(view->bins.back(), std::int64_t(1));
+        QCOMPARE(*std::max_element(view->heat.begin(), view->heat.end()), 9.0); // not averaged away
+        TensorSliceModel model;
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        model.setView(view);
+        QCOMPARE(model.rowCount(), 1);
+        model.setView(nullptr);
+    }
+
+    void resumeRecordsAndGlobalsHaveTablesOfTheirOwn()
+    {
+        World w;
+        CheckpointsPage page(w.context);
+        showPage(page, w.write(QStringLiteral("plain.pt"), kPlain));
+        const auto* records = page.findChildren<FactTableModel*>().at(1);
+        QTRY_VERIFY(records->rowCount() > 0);
+        const FactTableModel* globals = page.findChildren<FactTableModel*>().at(2);
+        QTRY_VERIFY(globals->rowCount() > 0);
+        for (int i = 0; i < globals->rowCount(); ++i)
+            QCOMPARE(globals->index(i, 1).data().toString(), QStringLiteral("allowed"));
+        FactTableModel model;
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        model.setTable(records->table());
+        model.setTable({});
     }
 
     void theFilterKeepsWhatItFinds()

@@ -10,8 +10,7 @@
 #include "ui/pages/overview_page.h"
 #include "ui/pages/runs_page.h"
 #include "ui/plots/curve_view.h"
-#include "ui/support/fake_commands.h"
-#include "ui/support/project_fixture.h"
+#include "ui/support/page_world.h"
 #include "ui/widgets/building_blocks.h"
 #include "ui/widgets/causal_strip.h"
 #include "ui/widgets/data_table.h"
@@ -32,43 +31,7 @@ using namespace lockstep::test;
 
 namespace {
 
-// What the window would lend, wired as the window wires it.
-struct World {
-    ProjectFixture project;
-    FakeCommands commands;
-    ProjectModel model;
-    RunsModel runs;
-    GatesModel gates;
-    ComparisonModel comparisons;
-    RunSelection selection;
-    QUndoStack undo;
-    PageContext context{model, runs, gates, comparisons, selection, commands, undo};
-
-    World()
-    {
-        QObject::connect(&model, &ProjectModel::changed, &runs, &RunsModel::setSnapshot);
-        QObject::connect(&model, &ProjectModel::changed, &comparisons, &ComparisonModel::setSnapshot);
-        QObject::connect(&model, &ProjectModel::changed, &gates,
-                         [this](const ProjectSnapshotPtr& s) { gates.setSnapshot(*s, true); });
-        QObject::connect(&comparisons, &ComparisonModel::verdictsChanged, &runs, &RunsModel::setVerdicts);
-        QObject::connect(&selection, &RunSelection::runsChanged, &runs,
-                         [this] { runs.setMarks(selection.runA(), selection.runB()); });
-    }
-    bool open()
-    {
-        model.open(project.folder());
-        return QTest::qWaitFor([this] { return model.isOpen(); });
-    }
-};
-
-template<typename T>
-void showPage(T& page)
-{
-    page.resize(1400, 900);
-    page.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&page));
-    page.open({});
-}
+using World = PageWorld;
 
 void addFault(RunConfig& config)
 {
@@ -85,17 +48,6 @@ bool drawnTo(const CurveView& view, qint64 step)
 {
     const std::vector<ReadoutRow> rows = view.readout(step);
     return !rows.empty() && rows.front().present;
-}
-
-bool shows(const QWidget& page, const QString& text)
-{
-    for (const QLabel* label : page.findChildren<QLabel*>())
-        if (label->isVisible() && label->text().contains(text))
-            return true;
-    for (const ElidedLabel* label : page.findChildren<ElidedLabel*>())
-        if (label->isVisible() && label->fullText().contains(text))
-            return true;
-    return false;
 }
 
 } // namespace

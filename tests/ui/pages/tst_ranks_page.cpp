@@ -6,9 +6,8 @@
 #include "ui/pages/ranks_page.h"
 #include "ui/plots/curve_view.h"
 #include "ui/plots/heatmap_view.h"
-#include "ui/support/fake_commands.h"
+#include "ui/support/page_world.h"
 #include "ui/support/rank_run.h"
-#include "ui/widgets/building_blocks.h"
 #include "ui/widgets/theme.h"
 
 #include <QApplication>
@@ -24,32 +23,7 @@ using namespace lockstep::test;
 
 namespace {
 
-struct World {
-    ProjectFixture project;
-    FakeCommands commands;
-    ProjectModel model;
-    RunsModel runs;
-    GatesModel gates;
-    ComparisonModel comparisons;
-    RunSelection selection;
-    QUndoStack undo;
-    PageContext context{model, runs, gates, comparisons, selection, commands, undo};
-
-    bool open()
-    {
-        model.open(project.folder());
-        return QTest::qWaitFor([this] { return model.isOpen(); });
-    }
-};
-
-template<typename T>
-void showPage(T& page)
-{
-    page.resize(1400, 900);
-    page.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&page));
-    page.open({});
-}
+using World = PageWorld;
 
 double noise(int rank, std::int64_t step)
 {
@@ -68,16 +42,6 @@ void recordOddRank(RankRun& run, std::int64_t first, std::int64_t last)
                   std::uint64_t(step) * 31 + (rank == 2 && step >= 28 ? 1 : 0)},
                  {Quantity::SampleIds, 0, std::uint64_t(step * 4 + rank)}});
     run.commit();
-}
-
-bool shows(const QWidget& page, const QString& text)
-{
-    for (const QLabel* label : page.findChildren<QLabel*>()) {
-        const auto* elided = qobject_cast<const ElidedLabel*>(label);
-        if (label->isVisible() && (elided ? elided->fullText() : label->text()).contains(text))
-            return true;
-    }
-    return false;
 }
 
 } // namespace

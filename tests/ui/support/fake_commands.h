@@ -36,6 +36,12 @@ public:
     {
         calls << QStringLiteral("override %1: %2").arg(phase, reason);
     }
+    void diagnose(const QString& a, const QString& b, bool prove) override
+    {
+        calls << QStringLiteral("diagnose %1 %2%3").arg(a, b, prove ? QStringLiteral(" prove") : QString());
+    }
+    void playDrill(const QString& kind) override { calls << QStringLiteral("drill ") + kind; }
+    void writeReport(const QString& path) override { calls << QStringLiteral("report ") + path; }
     QString commandLine(const RunConfig& config) const override
     {
         return QStringLiteral("lockstep-cli run --mode ") + QString::fromStdString(config.mode);

@@ -1,4 +1,4 @@
-#include "ui/pages/overview_plots.h"
+#include "ui/pages/pair_plots.h"
 
 #include "ui/pages/curve_looks.h"
 
@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-OverviewPlots::OverviewPlots(QWidget* parent)
+PairPlots::PairPlots(QWidget* parent)
     : Pane(QString(), parent),
       feed_(new CurveFeed({Quantity::Loss}, this)),
       loss_(new CurveView(this)),
@@ -23,7 +23,7 @@ OverviewPlots::OverviewPlots(QWidget* parent)
     row->setSpacing(12);
     for (CurveView* view : {loss_, delta_}) {
         view->setInteractive(false);
-        view->setMinimumHeight(170);
+        view->setMinimumHeight(120);
         view->setMargins(56, 96);
         view->setXAxisVisible(true);
         row->addWidget(view, 1);
@@ -33,13 +33,15 @@ OverviewPlots::OverviewPlots(QWidget* parent)
     delta_->setTitle(tr("loss, difference to the baseline (symlog)"));
     delta_->setEmptyText(tr("needs steps of both runs"));
     body()->addLayout(row, 1);
-    connect(link, &QPushButton::clicked, this, &OverviewPlots::openCurves);
-    connect(feed_, &CurveFeed::changed, this, &OverviewPlots::draw);
+    connect(link, &QPushButton::clicked, this, &PairPlots::openCurves);
+    connect(feed_, &CurveFeed::changed, this, &PairPlots::draw);
 }
 
-void OverviewPlots::setRuns(const ProjectSnapshotPtr& snapshot, const QString& runA, const QString& runB)
+void PairPlots::setRuns(const ProjectSnapshotPtr& snapshot, const QString& runA, const QString& runB)
 {
     snapshot_ = snapshot;
+    if (runA != runA_ || runB != runB_)
+        comparison_.reset();
     runA_ = runA;
     runB_ = runB;
     const RunEntry* a = snapshot->run(runA);
@@ -55,7 +57,20 @@ void OverviewPlots::setRuns(const ProjectSnapshotPtr& snapshot, const QString& r
     draw();
 }
 
-void OverviewPlots::draw()
+void PairPlots::setComparison(const RunComparisonPtr& comparison)
+{
+    if (comparison == comparison_)
+        return;
+    comparison_ = comparison;
+    std::vector<CurveMarker> markers;
+    if (comparison && comparison->firstStep >= 0)
+        markers.push_back({comparison->firstStep, {}, CurveMarker::Kind::Divergence});
+    loss_->setMarkers(markers);
+    delta_->setMarkers(std::move(markers));
+    draw();
+}
+
+void PairPlots::draw()
 {
     if (!snapshot_)
         return;
@@ -70,12 +85,13 @@ void OverviewPlots::draw()
     CurvePicture deltas = deltasOf(runs, *feed_, theme);
     delta_->setYScale(YScale::Symlog, feed_->symlogThreshold());
     delta_->setSeries(std::move(deltas.series));
+    delta_->setBands(toleranceBands(comparison_.get(), theme));
     loss_->fit();
     const auto [lower, upper] = loss_->dataXRange();
     delta_->setXRange(lower, upper);
 }
 
-void OverviewPlots::changeEvent(QEvent* event)
+void PairPlots::changeEvent(QEvent* event)
 {
     Pane::changeEvent(event);
     if (event->type() == QEvent::PaletteChange) {

@@ -1,6 +1,7 @@
-// The newest distributed run over its baseline, small and live: loss at the left, difference at the right.
+// One run over its reference, small and live: loss at the left, difference with the measured tolerance at the right.
 #pragma once
 
+#include "ui/models/comparison_model.h"
 #include "ui/models/project_snapshot.h"
 #include "ui/pages/curve_feed.h"
 #include "ui/widgets/building_blocks.h"
@@ -9,14 +10,16 @@ namespace lockstep {
 
 class CurveView;
 
-class OverviewPlots : public Pane
+class PairPlots : public Pane
 {
     Q_OBJECT
 
 public:
-    explicit OverviewPlots(QWidget* parent = nullptr);
+    explicit PairPlots(QWidget* parent = nullptr);
     // `runB` against `runA`; either may be empty.
     void setRuns(const ProjectSnapshotPtr& snapshot, const QString& runA, const QString& runB);
+    // Of these runs: its tolerance band and first divergent step; null: not known yet.
+    void setComparison(const RunComparisonPtr& comparison);
     bool busy() const { return feed_->busy(); }
 
 Q_SIGNALS:
@@ -33,6 +36,7 @@ private:
     Chip* live_;
     ProjectSnapshotPtr snapshot_;
     QString runA_, runB_;
+    RunComparisonPtr comparison_;
 };
 
 } // namespace lockstep

@@ -1,0 +1,220 @@
+// The pages of the phases, Findings and Report offscreen: what they show and what they ask RunCommands for.
+#include "core/gates/preflight.h"
+#include "ui/models/comparison_model.h"
+#include "ui/models/drill_story.h"
+#include "ui/models/findings_model.h"
+#include "ui/models/gates_model.h"
+#include "ui/models/project_model.h"
+#include "ui/models/runs_model.h"
+#include "ui/pages/drills_page.h"
+#include "ui/pages/findings_page.h"
+#include "ui/pages/preflight_page.h"
+#include "ui/pages/trained_gate_page.h"
+#include "ui/support/page_world.h"
+#include "ui/widgets/data_table.h"
+#include "ui/widgets/drill_timeline.h"
+#include "ui/widgets/run_strip.h"
+#include "ui/widgets/theme.h"
+
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace lockstep;
+using namespace lockstep::test;
+
+namespace {
+
+GateCheck check(const char* id, const char* verdict, const char* value, std::int64_t step = -1)
+{
+    GateCheck out;
+    out.id = id;
+    out.verdict = verdict;
+    out.value = value;
+    out.limit = "0";
+    out.sentence = std::string("About ") + id + ".";
+    out.step = step;
+    return out;
+}
+
+// Preflight and phase 1 passed, so that later phases are open.
+void openPhases(PageWorld& w, const std::string& until)
+{
+    for (const char* phase : {"preflight", "data", "gradients", "precision"}) {
+        if (phase == until)
+            return;
+        GateInfo gate;
+        gate.phase = phase;
+        gate.verdict = "pass";
+        gate.judgedUnixMs = 1;
+        gate.checks.push_back(check("x", "pass", "1"));
+        QVERIFY(w.project.store().saveGate(gate).ok());
+    }
+}
+
+FindingRow finding(const std::string& a, const std::string& b)
+{
+    FindingRow row;
+    row.runA = a;
+    row.runB = b;
+    row.cause = "B6";
+    row.confidence = "proven";
+    row.sentence = "Accumulated gradients are not divided by K = 2.";
+    row.fix = "(loss / accum_steps).backward()";
+    row.step = 17;
+    row.evidenceJson = R"([{"label":"reduced gradient","text":"2.000000 times","excludes":false},
+                           {"label":"B1 summed loss","text":"ratio 8 expected","excludes":true}])";
+    return row;
+}
+
+} // namespace
+
+class GatePagesTest : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase() { theme::apply(*qApp, ThemeKind::Light); }
+
+    void preflightListsTheDifferingKeysAndGoesToTheCheckOfAKey()
+    {
+        PageWorld w;
+        PreflightInput input;
+        input.ddp.mode = "ddp";
+        input.ddp.world = 2;
+        input.single = alignedSingle(input.ddp);
+        input.ddp.lr *= 2;
+        input.machine.loopback = true;
+        QVERIFY(w.project.store().saveGate(judgePreflight(input)).ok());
+        QVERIFY(w.open());
+        PreflightPage page(w.context);
+        showPage(page);
+        auto* keys = page.findChild<DataTable*>(QStringLiteral("preflightKeys"));
+        QTRY_VERIFY(keys->isVisible());
+        QCOMPARE(keys->model()->index(0, 0).data().toString(),
+                 QStringLiteral("lr")); // what fails comes first
+        keys->setCurrentIndex(keys->model()->index(0, 0));
+        QTRY_VERIFY(shows(page, QStringLiteral("fails: learning rate")));
+        QVERIFY(shows(page, QStringLiteral("differ")));
+    }
+
+    void gradientsShowsRunsFactsAndGoesToTheBadStep()
+    {
+        PageWorld w;
+        openPhases(w, "gradients");
+        const QString single =
+            w.project.finished("single", 2, 0, 0, [](RunConfig& c) { c.name = "gate-single"; });
+        const QString ddp =
+            w.project.finished("ddp", 2, 0.5, 17, [](RunConfig& c) { c.name = "gate-ddp-w2"; });
+        GateInfo gate;
+        gate.phase = "gradients";
+        gate.verdict = "fail";
+        gate.judgedUnixMs = 2;
+        gate.checks = {check("gradients.loss", "fail", "1.5 / 1", 17),
+                       check("gradients.twin", "pass", "0 bits differ"),
+                       check("gradients.unused", "pass", "0 parameters")};
+        QVERIFY(w.project.store().saveGate(gate).ok());
+        QVERIFY(w.open());
+        TrainedGatePage page(w.context, QStringLiteral("gradients"));
+        showPage(page);
+        QVERIFY(page.findChild<RunStrip*>()->isVisible());
+        QVERIFY(shows(page, QStringLiteral("0 bits differ")));
+        auto* toStep = page.findChild<QPushButton*>(QStringLiteral("toStep"));
+        QTRY_VERIFY(toStep->isVisible()); // the failing check is current
+        QSignalSpy asked(&page, &Page::openRequested);
+        QTest::mouseClick(toStep, Qt::LeftButton);
+        QCOMPARE(asked.size(), 1);
+        QCOMPARE(asked.first().at(1).toString(), QStringLiteral("step:17"));
+        QCOMPARE(w.selection.runA(), single);
+        QCOMPARE(w.selection.runB(), ddp);
+        page.jumpToDivergence();
+        QCOMPARE(asked.size(), 2);
+        QTRY_VERIFY(!page.busy());
+    }
+
+    void aDrillThatWasNotPlayedCanBePlayed()
+    {
+        PageWorld w;
+        openPhases(w, "drills");
+        w.project.finished("ddp", 2);
+        QVERIFY(w.open());
+        DrillsPage page(w.context);
+        showPage(page);
+        auto* table = page.findChild<DataTable*>(QStringLiteral("drillsTable"));
+        QTRY_VERIFY(table->model()->rowCount() >= 8);
+        auto* play = page.findChild<QPushButton*>(QStringLiteral("playDrill"));
+        QTRY_VERIFY(play->isEnabled());
+        table->setCurrentIndex(table->model()->index(1, 0));
+        QTest::mouseClick(play, Qt::LeftButton);
+        QCOMPARE(w.commands.calls.last(), QStringLiteral("drill kill"));
+    }
+
+    void theTimelineTellsWhoNoticedWhen()
+    {
+        DrillStory story;
+        story.state = State::Holds;
+        story.step = 137;
+        story.limit = 2;
+        story.goneAfter = 0.05;
+        story.lanes = {
+            {QStringLiteral("rank 2"), 2, true, {{DrillMoment::Kind::Breaks, 0, QStringLiteral("SIGKILL")}}},
+            {QStringLiteral("rank 0"),
+             0,
+             false,
+             {{DrillMoment::Kind::Notices, 0.01, QStringLiteral("Connection reset")},
+              {DrillMoment::Kind::Exits, 0.05, QStringLiteral("code 1")}}},
+            {QStringLiteral("host"), -1, false, {{DrillMoment::Kind::Names, 0.1, QStringLiteral("rank 2")}}}};
+        DrillTimeline view;
+        view.setStory(story);
+        view.resize(800, view.sizeHint().height());
+        QVERIFY(view.accessibleDescription().contains(QStringLiteral("rank 0 notices after 10 ms")));
+        QVERIFY(view.accessibleDescription().contains(QStringLiteral("host names the cause after 100 ms")));
+        QVERIFY(!view.grab().isNull());
+        view.setStory({});
+        QVERIFY(!view.grab().isNull());
+    }
+
+    void aFindingIsShownWithEvidenceAndWhatItRulesOut()
+    {
+        PageWorld w;
+        const QString a = w.project.finished("single", 2);
+        const QString b = w.project.finished("ddp", 2);
+        QVERIFY(
+            w.project.store()
+                .saveFindings(a.toStdString(), b.toStdString(), {finding(a.toStdString(), b.toStdString())})
+                .ok());
+        QVERIFY(w.open());
+        FindingsPage page(w.context);
+        showPage(page);
+        QTRY_VERIFY(shows(page, QStringLiteral("not divided by K = 2")));
+        QVERIFY(shows(page, QStringLiteral("2.000000 times")));
+        QVERIFY(shows(page, QStringLiteral("B1 summed loss")));
+        QVERIFY(shows(page, QStringLiteral("accum_steps")));
+        QSignalSpy asked(&page, &Page::openRequested);
+        page.jumpToDivergence();
+        QCOMPARE(asked.first().at(1).toString(), QStringLiteral("step:17"));
+        QCOMPARE(w.selection.runB(), b);
+        QTest::mouseClick(page.findChild<QPushButton*>(QStringLiteral("diagnose")), Qt::LeftButton);
+        QCOMPARE(w.commands.calls.last(), QStringLiteral("diagnose %1 %2").arg(a, b));
+        Q_EMIT w.commands.failed(QStringLiteral("diagnose"), QStringLiteral("Nothing to compare."));
+        QVERIFY(shows(page, QStringLiteral("Nothing to compare.")));
+        QVERIFY(page.escape());
+    }
+
+    void theFindingsModelKeepsTheContract()
+    {
+        FindingsModel model;
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        model.setFindings({finding("a", "b"), finding("a", "c")});
+        QCOMPARE(model.rowCount(), 2);
+        QCOMPARE(model.index(0, FindingsModel::Confidence).data().toString(), QStringLiteral("proven"));
+        QCOMPARE(model.index(0, FindingsModel::Rank).data().toString(), QStringLiteral("all"));
+        model.setFindings({});
+        QCOMPARE(model.rowCount(), 0);
+    }
+};
+
+QTEST_MAIN(GatePagesTest)
+#include "tst_gate_pages.moc"
