@@ -29,6 +29,21 @@ Checkpoint::~Checkpoint() = default;
 Checkpoint::Checkpoint(Checkpoint&&) noexcept = default;
 Checkpoint& Checkpoint::operator=(Checkpoint&&) noexcept = default;
 
+std::optional<CkptProblem> Checkpoint::cutFile() const
+{
+    for (const auto& file : files) {
+        if (!file || !file->cutShort())
+            continue;
+        CkptProblem p;
+        p.fault = CkptFault::CannotRead;
+        p.file = file->name();
+        p.why = "the file became shorter while it was read; another program is writing it";
+        p.fatal = true;
+        return p;
+    }
+    return std::nullopt;
+}
+
 const CkptProblem* Checkpoint::fatal() const
 {
     const auto it =

@@ -208,7 +208,9 @@ public:
     std::vector<CkptProblem> problems;
     bool damaged() const { return !problems.empty(); }
     const CkptProblem* fatal() const; // the first fatal problem, or nullptr
-    std::string_view result() const;  // "ok", "refused" or "damaged", as in the manifest
+    // A file that somebody cut short while it was read; asked after reading bytes.
+    std::optional<CkptProblem> cutFile() const;
+    std::string_view result() const; // "ok", "refused" or "damaged", as in the manifest
 
     std::vector<GlobalUse> globals; // sorted by name
     std::vector<std::pair<std::string, std::string>> safetensorsMetadata;

@@ -327,6 +327,13 @@ CheckpointDiff diffCheckpoints(const Checkpoint& a, const Checkpoint& b, const D
             shape[0] > 1)
             job.key->transposedValues = isTransposed(*job.a, *job.b, shape[0], shape[1]);
     }
+    for (const Checkpoint* side : {&a, &b})
+        if (const auto cut = side->cutFile())
+            for (KeyDiff& key : diff.keys)
+                if (key.compared()) {
+                    key.status = DiffStatus::Unreadable;
+                    key.problem = cut->toError().sentence();
+                }
     diff.ties = compareTies(sideA, sideB, diff.mapping);
     return diff;
 }

@@ -160,6 +160,8 @@ IntegrityReport checkIntegrity(const Checkpoint& c, int threads)
         checker.addArchive(**zip, static_cast<std::uint32_t>(archives.size() - 1));
     }
     checker.run(archives);
+    if (auto cut = c.cutFile())
+        checker.add(std::move(*cut));
     std::set<std::string_view> bad;
     for (const CkptProblem& p : report.problems)
         bad.insert(p.record);

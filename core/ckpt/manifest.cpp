@@ -267,6 +267,8 @@ std::string manifestJson(Checkpoint& checkpoint, const ManifestOptions& options)
         addProblems(checkpoint, checkIntegrity(checkpoint, options.threads).problems);
         std::vector<CkptProblem> unread;
         listing.readContents(checkpoint, options.threads, unread);
+        if (auto cut = checkpoint.cutFile())
+            unread.insert(unread.begin(), std::move(*cut));
         addProblems(checkpoint, std::move(unread));
     }
     return ManifestWriter(checkpoint, listing).write();

@@ -35,7 +35,7 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path, std:
             return nullptr;
         }
         file->bytes_ = {static_cast<const std::byte*>(address), size};
-        file->mapped_ = true;
+        file->range_.emplace(address, size);
     }
     ::close(fd);
     return file;
@@ -51,8 +51,10 @@ std::shared_ptr<const MappedFile> MappedFile::view(std::span<const std::byte> by
 
 MappedFile::~MappedFile()
 {
-    if (mapped_)
-        ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+    if (!range_)
+        return;
+    range_.reset();
+    ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
 } // namespace lockstep

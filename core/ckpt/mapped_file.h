@@ -1,9 +1,12 @@
 // A file mapped for reading. Pages are read when touched, so a 10 GB checkpoint costs what is looked at.
 #pragma once
 
+#include "core/ckpt/mapped_range.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -26,6 +29,8 @@ public:
     std::uint64_t size() const { return bytes_.size(); }
     const std::string& name() const { return name_; }
     const std::string& path() const { return path_; }
+    // Whether the file became shorter while it was read: the bytes behind its new end read as zeros.
+    bool cutShort() const { return range_ && range_->cut(); }
     // The range [offset, offset + length) if it lies inside the file, checked without wrapping.
     bool contains(std::uint64_t offset, std::uint64_t length) const
     {
@@ -37,7 +42,7 @@ private:
     std::span<const std::byte> bytes_;
     std::string name_;
     std::string path_;
-    bool mapped_ = false;
+    std::optional<MappedRange> range_; // if mapped
 };
 
 } // namespace lockstep

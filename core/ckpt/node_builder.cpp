@@ -1,30 +1,14 @@
 #include "core/ckpt/node_builder.h"
 
 #include "core/ckpt/dict_key.h"
+#include "core/ckpt/large_block.h"
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <sys/mman.h>
 #include <vector>
 
 namespace lockstep {
-namespace {
-
-// Room for `more` items. Large blocks ask for large pages: half a million nodes cost thousands of page faults otherwise.
-template<typename T>
-void reserveMore(std::vector<T>& items, std::uint64_t more)
-{
-    constexpr std::uintptr_t kLargePage = 2u << 20;
-    items.reserve(items.size() + static_cast<std::size_t>(more));
-    const auto start = reinterpret_cast<std::uintptr_t>(items.data());
-    const std::uintptr_t first = (start + kLargePage - 1) & ~(kLargePage - 1);
-    const std::uintptr_t last = (start + items.capacity() * sizeof(T)) & ~(kLargePage - 1);
-    if (first < last)
-        ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE); // a hint
-}
-
-} // namespace
 
 void NodeBuilder::allow(std::uint64_t bytes)
 {
@@ -69,19 +53,25 @@ NodeId NodeBuilder::add(Node node)
     return static_cast<NodeId>(c.nodes.size() - 1);
 }
 
+bool NodeBuilder::affords(std::size_t children)
+{
+    const std::size_t wanted = c.pool.size() + children;
+    if (wanted <= c.pool.capacity())
+        return true;
+    const std::uint64_t next = std::max<std::uint64_t>(wanted, c.pool.capacity() * 2);
+    if (next * sizeof(NodeId) + c.nodes.capacity() * sizeof(Node) > budget_ + (4u << 20) ||
+        next > 0x7fffffffu)
+        exhausted_ = true;
+    return !exhausted_;
+}
+
 std::uint32_t NodeBuilder::reserve(std::size_t count)
 {
-    const std::size_t first = c.pool.size();
-    if (first + count > c.pool.capacity()) {
-        const std::uint64_t next = std::max<std::uint64_t>(first + count, c.pool.capacity() * 2);
-        if (next * sizeof(NodeId) + c.nodes.capacity() * sizeof(Node) > budget_ + (4u << 20) ||
-            next > 0x7fffffffu) {
-            exhausted_ = true;
-            return kNone;
-        }
-    }
+    if (!affords(count))
+        return kNone;
+    const auto first = static_cast<std::uint32_t>(c.pool.size());
     c.pool.resize(first + count, kNone);
-    return static_cast<std::uint32_t>(first);
+    return first;
 }
 
 NodeId NodeBuilder::singleton(NodeId& cache, ValueKind kind)
@@ -208,15 +198,23 @@ void NodeBuilder::append(NodeId container, std::span<const NodeId> items)
         return;
     Node& n = c.nodes[container];
     const std::size_t need = static_cast<std::size_t>(n.count) + items.size();
+    if (n.range.capacity == 0) { // most containers get all their children at once
+        if (!affords(need))
+            return;
+        const auto size = static_cast<std::uint32_t>(need);
+        n.range = {static_cast<std::uint32_t>(c.pool.size()), size};
+        n.count = size;
+        c.pool.insert(c.pool.end(), items.begin(), items.end());
+        return;
+    }
     if (need > n.range.capacity) {
-        const bool last = n.range.capacity > 0 && n.range.first + n.range.capacity == c.pool.size();
+        const bool last = n.range.first + n.range.capacity == c.pool.size();
         if (last) {
             if (reserve(need - n.range.capacity) == kNone)
                 return;
             n.range.capacity = static_cast<std::uint32_t>(need);
         } else {
-            // Grow by doubling, but give a container its exact size at first: most never grow.
-            const std::size_t capacity = n.count == 0 ? need : std::max<std::size_t>(need, 2 * n.count);
+            const std::size_t capacity = std::max<std::size_t>(need, 2 * n.count);
             const std::uint32_t first = reserve(capacity);
             if (first == kNone)
                 return;

@@ -58,6 +58,7 @@ public:
 private:
     NodeId add(Node node);
     NodeId singleton(NodeId& cache, ValueKind kind);
+    bool affords(std::size_t children); // whether the pool may grow by so many
     std::uint32_t reserve(std::size_t count);
 
     std::uint64_t budget_ = 8u << 20;

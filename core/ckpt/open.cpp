@@ -44,6 +44,15 @@ void checkExtension(Checkpoint& c, const std::string& name)
     c.problems.push_back(std::move(p));
 }
 
+// What was read of a file that shrank meanwhile is not to be trusted.
+void addCutFile(Checkpoint& c)
+{
+    if (auto cut = c.cutFile()) {
+        c.problems.insert(c.problems.begin(), std::move(*cut));
+        c.root = kNone;
+    }
+}
+
 void readSingle(Checkpoint& c, std::shared_ptr<const MappedFile> file)
 {
     const std::string name = file->name();
@@ -56,6 +65,7 @@ void readSingle(Checkpoint& c, std::shared_ptr<const MappedFile> file)
         c.problems.push_back(root.problem());
     session.finish();
     checkExtension(c, name);
+    addCutFile(c);
 }
 
 bool isShardName(std::string_view name)
@@ -214,6 +224,7 @@ void readAnyFolder(Checkpoint& c, const std::string& path, const OpenOptions& op
     }
     }
     session.finish();
+    addCutFile(c);
 }
 
 } // namespace

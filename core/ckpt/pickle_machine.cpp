@@ -28,15 +28,6 @@ CkptProblem PickleMachine::truncated() const
     return problem(CkptFault::PickleTruncated, "the pickle ends in the middle of an instruction");
 }
 
-bool PickleMachine::take(std::size_t count, const std::byte*& bytes)
-{
-    if (in_.bytes.size() - at_ < count)
-        return false;
-    bytes = in_.bytes.data() + at_;
-    at_ += count;
-    return true;
-}
-
 bool PickleMachine::takeLine(std::string_view& line)
 {
     const std::string_view rest = asText(in_.bytes.subspan(at_));
@@ -79,6 +70,11 @@ PickleMachine::Problem PickleMachine::memoPut(std::uint64_t index)
     if (!has(1))
         return problem(CkptFault::PickleStack, "nothing to remember");
     const NodeId id = stack_.back();
+    if (index == memo_.size()) { // what every writer does
+        memo_.push_back(id);
+        ++memoCount_;
+        return std::nullopt;
+    }
     if (index < memo_.size()) {
         if (memo_[index] == kNone)
             ++memoCount_;

@@ -49,7 +49,14 @@ private:
     CkptProblem problem(CkptFault fault, std::string why) const;
     Problem step(std::uint8_t opcode);
     // operands
-    bool take(std::size_t count, const std::byte*& bytes);
+    bool take(std::size_t count, const std::byte*& bytes)
+    {
+        if (in_.bytes.size() - at_ < count)
+            return false;
+        bytes = in_.bytes.data() + at_;
+        at_ += count;
+        return true;
+    }
     bool takeLine(std::string_view& line);
     CkptProblem truncated() const;
     Problem pushText(ValueKind kind, std::uint64_t size);

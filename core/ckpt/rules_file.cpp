@@ -110,13 +110,11 @@ std::string_view rowOf(const CkptProblem& problem, Container container)
     return "24";
 }
 
-// The text torch gives for a cut zip depends on its size alone: the search for the end record runs into the beginning of
-// the file between about 4 and 64 KiB.
-std::string cutText(std::uint64_t size)
+// What torch says about a cut zip depends on its size alone: between about 4 and 64 KiB its search for the end record runs into
+// the beginning of the file. That text has a row of its own.
+std::string_view cutRow(std::uint64_t size)
 {
-    return size > 4096 && size <= 65536
-               ? "OSError: [Errno 22] Invalid argument"
-               : "PytorchStreamReader failed reading zip archive: failed finding central directory";
+    return size > 4096 && size <= 65536 ? "17" : "16";
 }
 
 std::string byteText(std::uint64_t bytes)
@@ -269,11 +267,12 @@ bool FileStory::wholeFile()
             const auto whole =
                 static_cast<std::size_t>(std::count_if(zip_.scan.records.begin(), zip_.scan.records.end(),
                                                        [](const ScannedRecord& r) { return r.whole; }));
-            add("16", *end,
+            add(cutRow(zip_.size), *end,
                 "The file ends after " + byteText(zip_.size) + " without its directory; " +
                     std::to_string(whole) + " of " + std::to_string(zip_.scan.records.size()) +
                     " records met are whole");
-            out_.back().errorText = cutText(zip_.size);
+            if (zip_.size % 4096 == 0)
+                out_.back().evidence = {"the size is a whole number of blocks, as a full disk leaves it"};
             return true;
         }
         if (!zip_.brokenInside) {

@@ -61,15 +61,18 @@ double recordNorm(DType type, const std::byte* data, std::size_t count)
 
 void measure(const Checkpoint& checkpoint, std::uint32_t tensor, RecordedKeyDiff& key)
 {
-    const auto bytes = openBounded(checkpoint, checkpoint.tensors[tensor]);
-    if (!bytes) {
+    const auto unreadable = [&](const CkptProblem& problem) {
         key.status = DiffStatus::Unreadable;
-        key.problem = bytes.problem().toError().sentence();
-        return;
-    }
+        key.problem = problem.toError().sentence();
+    };
+    const auto bytes = openBounded(checkpoint, checkpoint.tensors[tensor]);
+    if (!bytes)
+        return unreadable(bytes.problem());
     const DenseElements dense(*bytes, alignof(double));
     key.fingerprint = fingerprint(dense.data(), bytes->elements(), bytes->elementSize());
     key.norm = recordNorm(key.type, dense.data(), bytes->elements());
+    if (const auto cut = checkpoint.cutFile())
+        return unreadable(*cut);
     if (key.status == DiffStatus::Equal && key.fingerprint != key.recordedFingerprint)
         key.status = isFloat(key.type) && key.type != DType::Float32 ? DiffStatus::Type : DiffStatus::Values;
 }

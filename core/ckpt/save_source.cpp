@@ -31,14 +31,17 @@ template<typename Change>
 Status send(const Checkpoint& checkpoint, const CkptResult<TensorBytes>& bytes, const ByteSink& sink,
             Change&& change)
 {
-    if (!bytes.ok())
-        return bytes.problem().toError();
     Status status;
-    bytes->forEachBlock([&](std::span<const std::byte> block) {
-        status = sink(change(block));
-        releasePages(checkpoint, block);
-        return status.ok();
-    });
+    if (bytes.ok())
+        bytes->forEachBlock([&](std::span<const std::byte> block) {
+            status = sink(change(block));
+            releasePages(checkpoint, block);
+            return status.ok();
+        });
+    else
+        status = bytes.problem().toError();
+    if (const auto cut = checkpoint.cutFile())
+        return cut->toError(); // what else went wrong follows from it
     return status;
 }
 

@@ -317,6 +317,9 @@ SaveValue ValueSaver::tensor(std::uint32_t index, const std::string& path, int d
     if (info.pyClass != kNone)
         note(path + " was a subclass (" + std::string(checkpoint_.value(info.pyClass).text()) +
              ") and is written as a plain tensor");
+    if (const Value attributes = checkpoint_.value(info.attributes);
+        attributes.is(ValueKind::Dict) && attributes.size() > 0)
+        note(path + " had attributes of its own, which were left out");
     const TensorExtra* extra = info.extra == kNone ? nullptr : &checkpoint_.extras[info.extra];
     const PartSaver part = [&](std::string_view name) {
         for (const auto& [label, node] : extra->parts)

@@ -22,14 +22,16 @@ bool plainByte(char c)
 void appendEscaped(std::string& path, std::string_view text)
 {
     constexpr char digits[] = "0123456789ABCDEF";
-    for (const char c : text) {
-        if (plainByte(c)) {
-            path += c;
-        } else {
-            path += '%';
-            path += digits[static_cast<unsigned char>(c) >> 4];
-            path += digits[static_cast<unsigned char>(c) & 15];
-        }
+    while (!text.empty()) {
+        const auto odd =
+            static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), plainByte) - text.begin());
+        path.append(text.substr(0, odd));
+        if (odd == text.size())
+            return;
+        path += '%';
+        path += digits[static_cast<unsigned char>(text[odd]) >> 4];
+        path += digits[static_cast<unsigned char>(text[odd]) & 15];
+        text.remove_prefix(odd + 1);
     }
 }
 
@@ -102,7 +104,7 @@ public:
         : c_(c),
           visit_(visit),
           seen_(c.nodes.size(), false),
-          place_(c.nodes.size(), 0),
+          open_(c.nodes.size(), false),
           repeatsLeft_(kRepeats + 4 * c.nodes.size()),
           pathBytesLeft_(kPathBytes + 16 * c.pickleBytes)
     {
@@ -194,14 +196,14 @@ private:
             leaf(v);
             return;
         }
-        if (place_[id] != 0) {
+        if (open_[id]) {
             if (!spend())
                 return;
             Leaf l;
             l.path = path_;
             l.value = v;
             l.cycle = true;
-            l.target = std::string_view(path_).substr(0, place_[id] - 1);
+            l.target = std::string_view(path_).substr(0, pathOfOpen(id));
             ++leaves_;
             visit_(l);
             return;
@@ -213,10 +215,18 @@ private:
             leaf(v);
     }
 
+    // Size of the path of a container on the way down. Looked for one by one: only cycles ask, and each costs its path's bytes.
+    std::size_t pathOfOpen(NodeId id) const
+    {
+        const auto frame = std::find_if(stack_.begin(), stack_.end(),
+                                        [id](const Frame& f) { return f.node == id && f.mark; });
+        return frame->pathSize;
+    }
+
     void push(NodeId id, bool repeat, bool mark)
     {
         if (mark)
-            place_[id] = static_cast<std::uint32_t>(path_.size()) + 1;
+            open_[id] = true;
         if (repeat && repeatsLeft_ > 0)
             --repeatsLeft_;
         else if (repeat)
@@ -227,7 +237,7 @@ private:
     void pop()
     {
         if (stack_.back().mark)
-            place_[stack_.back().node] = 0;
+            open_[stack_.back().node] = false;
         stack_.pop_back();
     }
 
@@ -367,7 +377,7 @@ private:
     const Checkpoint& c_;
     const std::function<void(const Leaf&)>& visit_;
     std::vector<bool> seen_;
-    std::vector<std::uint32_t> place_; // of containers on the way down: size of their path + 1
+    std::vector<bool> open_; // containers on the way down
     std::vector<Frame> stack_;
     std::string path_;
     std::uint64_t repeatsLeft_;
@@ -379,6 +389,21 @@ private:
 int hexValue(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+std::string unescaped(std::string_view payload)
+{
+    std::string text;
+    for (std::size_t i = 0; i < payload.size(); ++i) {
+        if (payload[i] == '%' && i + 2 < payload.size() && hexValue(payload[i + 1]) >= 0 &&
+            hexValue(payload[i + 2]) >= 0) {
+            text += static_cast<char>(hexValue(payload[i + 1]) * 16 + hexValue(payload[i + 2]));
+            i += 2;
+        } else {
+            text += payload[i];
+        }
+    }
+    return text;
 }
 
 } // namespace
@@ -398,16 +423,11 @@ std::string displayName(std::string_view path)
         const std::size_t end = std::min(path.find('/', colon), path.size());
         if (!name.empty())
             name += '.';
-        std::string decoded;
-        for (std::size_t i = colon + 1; i < end; ++i) {
-            if (path[i] == '%' && i + 2 < end && hexValue(path[i + 1]) >= 0 && hexValue(path[i + 2]) >= 0) {
-                decoded += static_cast<char>(hexValue(path[i + 1]) * 16 + hexValue(path[i + 2]));
-                i += 2;
-            } else {
-                decoded += path[i];
-            }
-        }
-        name += printable(decoded);
+        const std::string_view payload = path.substr(colon + 1, end - colon - 1);
+        if (payload.find('%') == std::string_view::npos)
+            name += payload;
+        else
+            name += printable(unescaped(payload));
         at = end;
     }
     return name;

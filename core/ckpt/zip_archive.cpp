@@ -1,6 +1,7 @@
 #include "core/ckpt/zip_archive.h"
 
 #include "core/ckpt/bytes.h"
+#include "core/ckpt/large_block.h"
 
 #include <algorithm>
 #include <libdeflate.h>
@@ -190,7 +191,7 @@ std::optional<CkptProblem> ZipArchive::readDirectory(std::vector<CkptProblem>& p
 {
     const auto data = bytes();
     const std::uint64_t end = directory_ + directorySize_;
-    records_.reserve(static_cast<std::size_t>(entries_));
+    reserveMore(records_, entries_);
     std::uint64_t at = directory_;
     for (std::uint64_t i = 0; i < entries_; ++i) {
         if (end - at < kEntrySize || loadLe<std::uint32_t>(&data[at]) != kEntrySignature)

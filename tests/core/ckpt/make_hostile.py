@@ -282,6 +282,37 @@ def others(w):
     w.case("zero_latest_dotdot", {"latest": b"../dcp_good"}, note="latest leads out of the folder")
 
 
+def floods(w):
+    """Legal structures in numbers that make careless readers slow or large."""
+    good = state(tensor())
+    same = torch_zip(good)
+    for _ in range(20000):
+        same.directory += same.directory[:46 + 10]
+        same.count += 1
+    w.case("flood_zip_same_entry.pt", same.end(), note="20,000 directory entries for one record")
+    many = torch_zip(good)
+    for i in range(20000):
+        many.add("a/x%d/../y" % i, b"")
+    w.case("flood_zip_bad_names.pt", many.end(), note="20,000 names that leave the folder")
+    w.case("flood_memo.pt", torch_zip(pickle(b"]" + b"".join(b"K\x01r" + struct.pack("<I", i * 42949) + b"a" for i in range(60000)))).end(), "either", "60,000 memo slots far apart")
+    w.case("flood_globals.pt", torch_zip(pickle(b"]" + b"".join(b"cm%d\nx\na" % i for i in range(30000)))).end(), "either", "30,000 globals")
+    w.case("flood_keys.pt", torch_zip(pickle(b"}(" + b"".join(b"G" + struct.pack(">d", i * 2.0 ** 32) + b"N" for i in range(60000)) + b"u")).end(), "either", "60,000 float keys")
+    w.case("flood_long_names.pt", torch_zip(pickle(b"}" + (text("k" * 60000) + b"}") * 60 + b"s" * 60)).end(), "either", "names of 60,000 letters, 60 levels deep")
+    w.case("flood_ranks.pt", torch_zip(pickle(b"]" + b"".join(tensor((1,) * 255, (0,) * 255) + b"a" for _ in range(200)))).end(), "tree", "tensors of 255 dimensions")
+    w.case("flood_storage_classes.pt", torch_zip(pickle(b"]" + b"".join(tensor(store=storage(key="0", numel=n)) + b"a" for n in range(5, 3000)))).end(), note="3,000 sizes announced for one storage")
+    w.case("flood_python2_ints.pt", torch_zip(pickle(b"]" + (b"L" + b"9" * 4000 + b"L\na") * 200)).end(), "either", "200 numbers of 4,000 digits")
+    w.case("flood_st_keys.safetensors", safetensors({"k%d" % i: {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]} for i in range(40000)}), "either", "40,000 empty tensors")
+    w.case("flood_st_overlap.safetensors", safetensors({"k%d" % i: {"dtype": "U8", "shape": [8], "data_offsets": [0, 8]} for i in range(20000)}, bytes(8)), note="20,000 tensors over the same bytes")
+    shard = torch_zip(pickle(tensor())).end()
+    chunks = [((4 * i,), (4,)) for i in range(4000)]
+    w.case("flood_dcp_chunks", {".metadata": metadata([("w", tensor_meta((16000,), chunks))], [item("w", o, "__0_0.distcp", 0, len(shard)) for o, _ in chunks]), "__0_0.distcp": shard}, "either", "4,000 chunks of one tensor, all over one item")
+    same = [((0,), (4,))] * 4000
+    w.case("flood_dcp_same_chunk", {".metadata": metadata([("w", tensor_meta((4,), same))], [item("w", (0,), "__0_0.distcp", 0, len(shard))]), "__0_0.distcp": shard}, note="4,000 times the same chunk")
+    w.case("flood_dcp_files", {".metadata": metadata([("k%d" % i, tensor_meta((4,), [((0,), (4,))])) for i in range(2000)], [item("k%d" % i, (0,), "__%d_0.distcp" % i, 0, 64) for i in range(2000)]), "__0_0.distcp": shard}, note="2,000 files that are not there")
+    w.case("flood_index.d", {"model.safetensors.index.json": json.dumps({"weight_map": {"k%d" % i: "s%d.safetensors" % i for i in range(20000)}}).encode()}, note="20,000 shards that are not there")
+    w.case("flood_nested_zip.pt", torch_zip(good).add("a/data/1", torch_zip(good).end()).end(), "tree", "a zip inside a record")
+
+
 def state_body():
     return b"}" + text("w") + legacy_storage() + b"s"
 
@@ -290,7 +321,7 @@ def main():
     dest = sys.argv[1]
     os.makedirs(dest, exist_ok=True)
     w = Writer(dest)
-    for group in (zips, pickles, tensors, others):
+    for group in (zips, pickles, tensors, others, floods):
         group(w)
     with open(os.path.join(dest, "cases.json"), "w") as f:
         json.dump(CASES, f, indent=1)
