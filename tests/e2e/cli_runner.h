@@ -39,6 +39,9 @@ public:
     // True once no process with the marker is left; waits for it, as the kernel takes a moment to bury one.
     bool nothingLeft() const;
 
+    // Value of LOCKSTEP_TEST_MARKER, for processes that a test starts by itself.
+    QByteArray marker() const { return marker_.mid(marker_.indexOf('=') + 1); }
+
     void setEnvironment(const QString& name, const QString& value) { environment_.insert(name, value); }
 
 private:

@@ -92,7 +92,7 @@ private Q_SLOTS:
 
     void aRunThatLosesARankGoesOnAndGetsItBack()
     {
-        verifyDrill({"degrade", "--world", "2", "--steps", "300"});
+        verifyDrill({"degrade", "--world", "2", "--steps", "600"});
     }
 
     void campaign()

@@ -1,7 +1,6 @@
 // Phase 1 as a person goes through it: the failing set_epoch check, its fix, the fix applied, the gate green, phase 2 open.
 #include "core/gates/phase_state.h"
-#include "core/store/project_store.h"
-#include "x_session.h"
+#include "driven_window.h"
 
 #include <QDir>
 #include <QFile>
@@ -10,15 +9,6 @@
 
 using namespace lockstep;
 using namespace lockstep::test;
-
-namespace {
-
-QString program(const char* name)
-{
-    return QStringLiteral(LOCKSTEP_BIN_DIR "/") + QString::fromLatin1(name);
-}
-
-} // namespace
 
 class GuiData : public QObject
 {
@@ -55,9 +45,8 @@ private:
 private Q_SLOTS:
     void initTestCase()
     {
-        for (const char* name : {"lockstep", "lockstep-cli", "lockstep-worker"})
-            if (!QFile::exists(program(name)))
-                QSKIP(qPrintable(QStringLiteral("%1 is not built; ./dev build makes it").arg(program(name))));
+        if (const QString why = missingProgram(); !why.isEmpty())
+            QSKIP(qPrintable(why));
         session_ = std::make_unique<XSession>();
         if (const QString why = session_->start(QSize(1600, 1000)); !why.isEmpty())
             QSKIP(qPrintable(why));
@@ -71,13 +60,9 @@ private Q_SLOTS:
 
     void theFixOfSetEpochTurnsTheGateGreen()
     {
-        QProcess* window =
-            session_->launch(program("lockstep"), {project_, "--theme", "light", "--language", "en", "--size",
-                                                   "1600x1000", "--page", "data"});
-        const qulonglong id = session_->windowOf(window->processId(), 20'000);
-        QVERIFY(id != 0);
-        session_->focus(id);
-        QTest::qWait(1000);
+        DrivenWindow window(*session_, project_);
+        QVERIFY(window.open({"--page", "data"}));
+        QTest::qWait(300);
         session_->key("ctrl+1"); // phase 1
         QTest::qWait(300);
         QVERIFY(picture("0-open"));
@@ -99,8 +84,7 @@ private Q_SLOTS:
         QTest::qWait(1500);
         QVERIFY(picture("2-green"));
         QVERIFY(requireOpen("gradients", gates()).ok());
-        session_->key("ctrl+q");
-        QVERIFY(window->waitForFinished(10'000));
+        QVERIFY(!window.close().isEmpty());
     }
 
     void cleanupTestCase() { session_.reset(); }

@@ -1,8 +1,7 @@
 // The window driven as a person does: keys and mouse through a real X server, real runs by the real programs. What
 // happened is read from the project itself (store, session.json) and from the screen; pictures stay in build/screenshots.
 #include "core/config/run_config.h"
-#include "core/store/project_store.h"
-#include "x_session.h"
+#include "driven_window.h"
 
 #include <QDir>
 #include <QFile>
@@ -13,8 +12,6 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include <csignal>
-
 using namespace lockstep;
 using namespace lockstep::test;
 
@@ -23,11 +20,6 @@ namespace {
 constexpr QSize kScreen(1600, 1000);
 constexpr QRect kLossPlot(290, 200, 700, 240); // inside the upper plot of Curves at this size
 constexpr int kRunMs = 120'000;
-
-QString program(const char* name)
-{
-    return QStringLiteral(LOCKSTEP_BIN_DIR "/") + QString::fromLatin1(name);
-}
 
 int differentPixels(const QString& a, const QString& b, const QRect& where)
 {
@@ -51,14 +43,7 @@ private:
     {
         return QStringLiteral(LOCKSTEP_SCREENSHOT_DIR "/e2e-") + name + QStringLiteral(".png");
     }
-    std::vector<RunInfo> runs() const
-    {
-        Result<ProjectStore> store = ProjectStore::open(project_.toStdString());
-        if (!store)
-            return {};
-        Result<std::vector<RunInfo>> all = store->runs();
-        return all ? all.value() : std::vector<RunInfo>{};
-    }
+    std::vector<RunInfo> runs() const { return runsOf(project_); }
     bool waitForState(std::size_t count, RunState state)
     {
         return QTest::qWaitFor(
@@ -68,64 +53,16 @@ private:
             },
             kRunMs);
     }
-    bool openWindow()
-    {
-        window_ = session_->launch(program("lockstep"),
-                                   {project_, QStringLiteral("--theme"), QStringLiteral("light"),
-                                    QStringLiteral("--language"), QStringLiteral("en"),
-                                    QStringLiteral("--size"), QStringLiteral("1600x1000")});
-        const qulonglong id = session_->windowOf(window_->processId(), 20'000);
-        if (id == 0)
-            return false;
-        session_->focus(id);
-        QTest::qWait(700);
-        return true;
-    }
-    // Ctrl+Q, then what the window left behind.
-    QJsonObject closeWindow()
-    {
-        session_->key(QStringLiteral("ctrl+q"));
-        if (!window_->waitForFinished(10'000) || window_->exitCode() != 0)
-            return {};
-        QFile file(project_ + QStringLiteral("/session.json"));
-        return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object()
-                                              : QJsonObject();
-    }
-    void tabs(int count)
-    {
-        for (int i = 0; i < count; ++i)
-            session_->key(QStringLiteral("Tab"));
-    }
-    // F5 opens the form with the focus on "mode"; fields follow in reading order.
-    void startRun(const QString& mode, const QString& steps, const QString& fault)
-    {
-        session_->key(QStringLiteral("F5"));
-        QTest::qWait(300);
-        session_->type(mode);
-        tabs(4); // workload, ranks, batch, steps
-        session_->key(QStringLiteral("ctrl+a"));
-        session_->type(steps);
-        tabs(8); // micro-steps, optimizer, lr, scheduler, clip, seed, record, fault
-        session_->key(QStringLiteral("ctrl+a"));
-        session_->key(QStringLiteral("BackSpace"));
-        if (!fault.isEmpty())
-            session_->type(fault);
-        tabs(2); // name, Start run
-        QTest::qWait(200);
-        session_->key(QStringLiteral("space"));
-    }
-
     QTemporaryDir dir_;
     QString project_;
     std::unique_ptr<XSession> session_;
-    QProcess* window_ = nullptr;
+    std::unique_ptr<DrivenWindow> window_;
 
 private Q_SLOTS:
     void initTestCase()
     {
-        for (const char* name : {"lockstep", "lockstep-cli", "lockstep-worker"})
-            if (!QFile::exists(program(name)))
-                QSKIP(qPrintable(QStringLiteral("%1 is not built; ./dev build makes it").arg(program(name))));
+        if (const QString why = missingProgram(); !why.isEmpty())
+            QSKIP(qPrintable(why));
         session_ = std::make_unique<XSession>();
         const QString why = session_->start(kScreen);
         if (!why.isEmpty())
@@ -133,6 +70,7 @@ private Q_SLOTS:
         QDir().mkpath(QStringLiteral(LOCKSTEP_SCREENSHOT_DIR));
         qputenv("XDG_CONFIG_HOME", dir_.filePath(QStringLiteral("config")).toLocal8Bit());
         project_ = dir_.filePath(QStringLiteral("demo"));
+        window_ = std::make_unique<DrivenWindow>(*session_, project_);
         QCOMPARE(QProcess::execute(program("lockstep-cli"),
                                    {QStringLiteral("init"), project_, QStringLiteral("--workload"),
                                     QStringLiteral("toy-mlp")}),
@@ -141,9 +79,9 @@ private Q_SLOTS:
 
     void aRunIsStartedAndItsCurvesAreLive()
     {
-        QVERIFY(openWindow());
+        QVERIFY(window_->open());
         // More steps than any machine finishes during the test: the run ends when it is stopped.
-        startRun(QStringLiteral("single"), QStringLiteral("5000000"), {});
+        window_->startRun(QStringLiteral("single"), QStringLiteral("5000000"), {});
         QTRY_COMPARE_WITH_TIMEOUT(runs().size(), std::size_t(1), 30'000);
         QTRY_VERIFY_WITH_TIMEOUT(runs().front().lastStep > 50, 30'000);
         QCOMPARE(runs().front().state, RunState::Running);
@@ -162,11 +100,10 @@ private Q_SLOTS:
         if (runs().size() != 1)
             QSKIP("the run of the test before was not started");
         QCOMPARE(runs().front().state, RunState::Running);
-        ::kill(pid_t(window_->processId()), SIGKILL);
-        QVERIFY(window_->waitForFinished(5000));
+        QVERIFY(window_->kill());
         const std::int64_t before = runs().front().lastStep;
         QTRY_VERIFY_WITH_TIMEOUT(runs().front().lastStep > before, 10'000);
-        QVERIFY(openWindow());
+        QVERIFY(window_->open());
         QVERIFY(session_->screenshot(picture(QStringLiteral("3-found-again"))));
         // Stopped from the window that found it: table, then the button beside the filter.
         session_->key(QStringLiteral("alt+7"));
@@ -183,9 +120,9 @@ private Q_SLOTS:
     {
         if (runs().size() != 1)
             QSKIP("the run of the test before was not started");
-        startRun(QStringLiteral("ddp"), QStringLiteral("120"), {});
+        window_->startRun(QStringLiteral("ddp"), QStringLiteral("120"), {});
         QVERIFY(waitForState(2, RunState::Finished));
-        startRun(QStringLiteral("ddp"), QStringLiteral("120"), QStringLiteral("B2"));
+        window_->startRun(QStringLiteral("ddp"), QStringLiteral("120"), QStringLiteral("B2"));
         QVERIFY(waitForState(3, RunState::Finished));
         const std::string faulty = runs()[0].id;
         const std::string clean = runs()[1].id;
@@ -212,7 +149,7 @@ private Q_SLOTS:
         QTest::qWait(1200);
         QVERIFY(session_->screenshot(picture(QStringLiteral("6-checkpoint-keys"))));
 
-        const QJsonObject left = closeWindow();
+        const QJsonObject left = window_->close();
         QCOMPARE(left.value(QStringLiteral("selection"))
                      .toObject()
                      .value(QStringLiteral("a"))

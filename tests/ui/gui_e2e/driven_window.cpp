@@ -1,0 +1,93 @@
+#include "driven_window.h"
+
+#include <QFile>
+#include <QJsonDocument>
+#include <QTest>
+
+#include <csignal>
+
+namespace lockstep::test {
+
+QString program(const char* name)
+{
+    return QStringLiteral(LOCKSTEP_BIN_DIR "/") + QString::fromLatin1(name);
+}
+
+QString missingProgram()
+{
+    for (const char* name : {"lockstep", "lockstep-cli", "lockstep-worker"})
+        if (!QFile::exists(program(name)))
+            return QStringLiteral("%1 is not built; ./dev build makes it").arg(program(name));
+    return {};
+}
+
+bool DrivenWindow::open(const QStringList& more)
+{
+    process_ = session_.launch(program("lockstep"),
+                               QStringList{project_, QStringLiteral("--theme"), QStringLiteral("light"),
+                                           QStringLiteral("--language"), QStringLiteral("en"),
+                                           QStringLiteral("--size"), QStringLiteral("1600x1000")} +
+                                   more);
+    const qulonglong id = session_.windowOf(process_->processId(), 20'000);
+    if (id == 0)
+        return false;
+    session_.focus(id);
+    QTest::qWait(700);
+    return true;
+}
+
+bool DrivenWindow::kill()
+{
+    ::kill(pid_t(process_->processId()), SIGKILL);
+    return process_->waitForFinished(5000);
+}
+
+QJsonObject DrivenWindow::close()
+{
+    session_.key(QStringLiteral("ctrl+q"));
+    if (!process_->waitForFinished(10'000) || process_->exitCode() != 0)
+        return {};
+    QFile file(project_ + QStringLiteral("/session.json"));
+    return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object() : QJsonObject();
+}
+
+void DrivenWindow::tabs(int count)
+{
+    for (int i = 0; i < count; ++i)
+        session_.key(QStringLiteral("Tab"));
+}
+
+// F5 opens the form with the focus on "mode"; fields follow in reading order.
+void DrivenWindow::fillInRun(const QString& mode, const QString& steps, const QString& fault)
+{
+    session_.key(QStringLiteral("F5"));
+    QTest::qWait(300);
+    session_.type(mode);
+    tabs(4); // workload, ranks, batch, steps
+    session_.key(QStringLiteral("ctrl+a"));
+    session_.type(steps);
+    tabs(8); // micro-steps, optimizer, lr, scheduler, clip, seed, record, fault
+    session_.key(QStringLiteral("ctrl+a"));
+    session_.key(QStringLiteral("BackSpace"));
+    if (!fault.isEmpty())
+        session_.type(fault);
+    tabs(2); // name, Start run
+    QTest::qWait(200);
+}
+
+void DrivenWindow::startRun(const QString& mode, const QString& steps, const QString& fault)
+{
+    fillInRun(mode, steps, fault);
+    session_.key(QStringLiteral("space"));
+}
+
+std::vector<RunInfo> runsOf(const QString& project)
+{
+    Result<ProjectStore> store = ProjectStore::open(project.toStdString());
+    if (!store)
+        return {};
+    Result<std::vector<RunInfo>> all = store->runs();
+    return all ? all.value() : std::vector<RunInfo>{};
+}
+
+} // namespace lockstep::test

@@ -1,0 +1,47 @@
+// The dashboard in an X session of a test, worked by keys as a person works it.
+#pragma once
+
+#include "core/store/project_store.h"
+#include "x_session.h"
+
+#include <QJsonObject>
+
+#include <vector>
+
+namespace lockstep::test {
+
+// Path of one of our programs (build/bin).
+QString program(const char* name);
+// Empty: all three programs are built. Otherwise the reason to skip.
+QString missingProgram();
+
+class DrivenWindow
+{
+public:
+    DrivenWindow(XSession& session, const QString& project) : session_(session), project_(project) {}
+
+    // Starts the program and waits for its window; false: none came.
+    bool open(const QStringList& more = {});
+    QProcess* process() const { return process_; }
+    // SIGKILL, and the end of it.
+    bool kill();
+    // Ctrl+Q, then what the window left behind; empty: it did not end with 0.
+    QJsonObject close();
+
+    // Fills in the form of a new run and presses Start run.
+    void startRun(const QString& mode, const QString& steps, const QString& fault = {});
+    // Up to the pressed key: the moment after which a run may exist.
+    void fillInRun(const QString& mode, const QString& steps, const QString& fault = {});
+
+private:
+    void tabs(int count);
+
+    XSession& session_;
+    QString project_;
+    QProcess* process_ = nullptr; // owned by the session
+};
+
+// The project's runs, newest first, as its store has them.
+std::vector<RunInfo> runsOf(const QString& project);
+
+} // namespace lockstep::test
