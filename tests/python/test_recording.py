@@ -48,6 +48,15 @@ class Recording(unittest.TestCase):
         self.assertEqual(r.config()["batch"], 10)
         self.assertEqual(r.goodbye["kind"], "finished")
 
+    def test_the_batch_of_a_batch_sampler_is_the_one_it_gives(self) -> None:
+        r = train("""
+    epoch_of = DataLoader(data, batch_sampler=[[1, 2, 3], [4, 5, 6]])
+    for features, label in epoch_of:
+        nn.functional.cross_entropy(model(features), label).backward()
+        optimizer.step()
+    """).recorded
+        self.assertEqual((r.config()["batch"], r.samples[1]["ids"]), (3, [4, 5, 6]))
+
     def test_worker_processes_deliver_the_same_ids(self) -> None:
         for method in ("fork", "spawn"):
             script = f"""

@@ -26,6 +26,7 @@ class Recording:
         self._tokens_seen = 0
         self._epoch = 0
         self.micro_steps = 1  # of the last step
+        self.micro_size = 0  # samples of its first micro-batch
         self._closed_at = time.perf_counter()
         self._generators: list[torch.Tensor] = []
 
@@ -76,6 +77,7 @@ class Recording:
             for batch in micro.batches:
                 self._epoch = batch.epoch
         self.micro_steps = max(1, len(facts.micros))
+        self.micro_size = facts.micros[0].size if facts.micros else 0
         values.integer(q.EPOCH, self._epoch)
         values.integer(q.MICRO_STEPS, len(facts.micros))
         values.integer(q.SAMPLES_SEEN, self._samples_seen * self._s.world)

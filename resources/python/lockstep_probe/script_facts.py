@@ -33,7 +33,7 @@ class ScriptFacts:
             return
         sampler = getattr(loader, "sampler", None)
         name = type(sampler).__name__
-        self.loader = {"batch": loader.batch_size or 1}
+        self.loader = {"batch": loader.batch_size or 1}  # until a step shows it
         self.options["sampler"] = name
         if loader.batch_size is None:
             self.options["batch_sampler"] = type(loader.batch_sampler).__name__
@@ -97,7 +97,9 @@ class ScriptFacts:
         }
         if session.world > 1 and torch.distributed.is_initialized():
             facts["backend"] = "nccl" if "nccl" in str(torch.distributed.get_backend()) else "gloo"
-        facts.update({key: value for key, value in self.loader.items()})
+        facts.update(self.loader)
+        if session.recording.micro_size:  # a batch sampler of the script's own has no size to tell
+            facts["batch"] = session.recording.micro_size
         facts.update(self.config)
         options = dict(self.options)
         options["script"] = os.path.basename(sys.argv[0])
