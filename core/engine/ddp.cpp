@@ -57,8 +57,8 @@ void Ddp::Impl::makeReducer(const Replica& replica, const Buckets& resumed)
     const std::vector<bool> sparse(parameters.size(), false);
     const BucketLimits limits = bucketLimits(config);
     reducer = std::make_shared<c10d::Reducer>(
-        parameters, resumed.empty() ? firstBuckets(parameters, limits, findUnused) : resumed, group, sparse,
-        std::int64_t(limits.cap), findUnused, config.bucketView, names, std::int64_t(limits.first),
+        parameters, firstBuckets(parameters, limits, findUnused), group, sparse, std::int64_t(limits.cap),
+        findUnused, config.bucketView, names, std::int64_t(limits.first),
         /*skip_all_reduce_unused_params=*/false,
         /*use_python_reducer=*/false, /*bucket_bytes_cap_list=*/std::vector<std::int64_t>{});
     logger = std::make_shared<c10d::Logger>(reducer);
@@ -72,6 +72,12 @@ void Ddp::Impl::makeReducer(const Replica& replica, const Buckets& resumed)
     if (staticGraph) {
         reducer->set_static_graph();
         logger->set_static_graph();
+    }
+    if (!resumed.empty()) {
+        // The Reducer counts as rebuilt then; else it would find the same layout once more after its first step.
+        reducer->push_rebuilt_params_for_all_indices();
+        reducer->rebuild_buckets();
+        reducer->initialize_buckets(resumed);
     }
 }
 

@@ -204,6 +204,8 @@ Buckets ResumePoint::buckets(const Replica& replica) const
     if (now.bucketMb != before.bucketMb || now.findUnused != before.findUnused ||
         now.staticGraph != before.staticGraph)
         return {};
+    if (now.staticGraph && saved_.step < 2) // laid out anew only after the second step
+        return {};
     Buckets buckets;
     std::vector<bool> seen(replica.parameters().size(), false);
     const Value layout = checkpoint_->rootValue().get("buckets");

@@ -49,8 +49,9 @@ const FaultRegistration registrations[] = {
         {.id = "C9",
          .sentence = "buffers are not broadcast before a forward",
          .title = "buffers diverge",
-         .signs = "buffer checksums differ between ranks after step 2 at the latest, "
-                  "parameter checksums are equal",
+         .signs =
+             "no broadcast of buffers; from step 2 on those of ranks other than 0 are not the reference's, "
+             "parameters are",
          .sources = "timm #110; fvcore #152; detectron2 #5409",
          .needs = {FaultNeed::Buffers}}),
     faultRegistration<BuffersCast>(

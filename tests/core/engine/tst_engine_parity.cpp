@@ -1,7 +1,7 @@
 // The engine against Python torch, bit by bit: python/parity.py starts both and prints the table.
-#include <QFile>
-#include <QProcess>
-#include <QtTest>
+#include "tests/core/engine/python_judge.h"
+
+using namespace lockstep;
 
 class TestEngineParity : public QObject
 {
@@ -13,16 +13,9 @@ private Q_SLOTS:
 
 void TestEngineParity::everyCellEqualsPythonTorch()
 {
-    const QString python = QStringLiteral(LOCKSTEP_VENV_PYTHON);
-    if (!QFile::exists(python))
+    if (!hasJudge())
         QSKIP("The judge is Python torch in .venv, which is not there. Run ./dev setup.");
-    QProcess judge;
-    judge.setProcessChannelMode(QProcess::ForwardedChannels);
-    judge.start(python,
-                {QStringLiteral(LOCKSTEP_ENGINE_PYTHON "/parity.py"), QStringLiteral(LOCKSTEP_WORKER)});
-    QVERIFY(judge.waitForFinished(-1));
-    QCOMPARE(judge.exitStatus(), QProcess::NormalExit);
-    QCOMPARE(judge.exitCode(), 0);
+    QVERIFY(judge(QStringLiteral("parity.py")));
 }
 
 QTEST_GUILESS_MAIN(TestEngineParity)

@@ -16,9 +16,7 @@ void TestFaults::everyFaultActsAndTheTwinEqualsIt()
 {
     if (!hasJudge())
         QSKIP("The comparison runs in Python from .venv, which is not there. Run ./dev setup.");
-    QVERIFY(judge(QStringLiteral("faults.py"), qEnvironmentVariableIsSet("LOCKSTEP_FAULT_CAMPAIGN")
-                                                   ? QStringList{QStringLiteral("--all")}
-                                                   : QStringList{}));
+    QVERIFY(judge(QStringLiteral("faults.py"), campaign("LOCKSTEP_FAULT_CAMPAIGN")));
 }
 
 QTEST_GUILESS_MAIN(TestFaults)

@@ -16,10 +16,7 @@ void TestResume::aResumedRunEqualsTheUninterruptedOne()
 {
     if (!hasJudge())
         QSKIP("The comparison runs in Python from .venv, which is not there. Run ./dev setup.");
-    QStringList arguments;
-    if (qEnvironmentVariableIsSet("LOCKSTEP_RESUME_CAMPAIGN"))
-        arguments << QStringLiteral("--campaign");
-    QVERIFY(judge(QStringLiteral("resume.py"), arguments));
+    QVERIFY(judge(QStringLiteral("resume.py"), campaign("LOCKSTEP_RESUME_CAMPAIGN")));
 }
 
 QTEST_GUILESS_MAIN(TestResume)

@@ -1,8 +1,8 @@
 // The twin against the DDP run, bit by bit, over workloads, optimizers and worlds: python/twin.py starts both.
 // LOCKSTEP_TWIN_CAMPAIGN=1 runs the long list with 1,000 steps per cell (hours).
-#include <QFile>
-#include <QProcess>
-#include <QtTest>
+#include "tests/core/engine/python_judge.h"
+
+using namespace lockstep;
 
 class TestTwin : public QObject
 {
@@ -14,19 +14,9 @@ private Q_SLOTS:
 
 void TestTwin::everyCellEqualsTheRun()
 {
-    const QString python = QStringLiteral(LOCKSTEP_VENV_PYTHON);
-    if (!QFile::exists(python))
+    if (!hasJudge())
         QSKIP("The comparison runs in Python from .venv, which is not there. Run ./dev setup.");
-    QStringList arguments = {QStringLiteral(LOCKSTEP_ENGINE_PYTHON "/twin.py"),
-                             QStringLiteral(LOCKSTEP_WORKER)};
-    if (qEnvironmentVariableIsSet("LOCKSTEP_TWIN_CAMPAIGN"))
-        arguments << QStringLiteral("--campaign");
-    QProcess judge;
-    judge.setProcessChannelMode(QProcess::ForwardedChannels);
-    judge.start(python, arguments);
-    QVERIFY(judge.waitForFinished(-1));
-    QCOMPARE(judge.exitStatus(), QProcess::NormalExit);
-    QCOMPARE(judge.exitCode(), 0);
+    QVERIFY(judge(QStringLiteral("twin.py"), campaign("LOCKSTEP_TWIN_CAMPAIGN")));
 }
 
 QTEST_GUILESS_MAIN(TestTwin)
