@@ -16,6 +16,7 @@ namespace lockstep {
 namespace {
 
 constexpr int kDrainPatienceMs = 1000;
+constexpr int kProgressSavedMs = 2000; // how often the project learns the last step of a running run
 
 std::int64_t unixMs()
 {
@@ -101,6 +102,8 @@ Status CommandRun::enter()
         return writer.error();
     recorder_ = std::make_unique<Recorder>(std::move(writer).value(), options_.config.world, "start");
     connect(recorder_.get(), &Recorder::failed, this, &CommandRun::stopRecording);
+    connect(recorder_.get(), &Recorder::committed, this, &CommandRun::saveProgress);
+    sinceProgressSaved_.start();
     if (Status written = writeHostFile(info_.folder); !written)
         return written;
     if (Status named = recorder_->setProperty("name", info_.name); !named)
@@ -265,6 +268,16 @@ void CommandRun::stopRecording(const Error& error)
         return;
     recorderError_ = error.sentence();
     requestStop("the recorder");
+}
+
+void CommandRun::saveProgress()
+{
+    if (sinceProgressSaved_.elapsed() < kProgressSavedMs)
+        return;
+    sinceProgressSaved_.restart();
+    info_.lastStep = recorder_->committedStep();
+    info_.lastLoss = recorder_->committedLoss();
+    keep(-1, project_->updateRun(info_));
 }
 
 void CommandRun::keep(int rank, const Status& stored)

@@ -14,6 +14,7 @@
 #include "core/host/worker_process.h"
 #include "core/store/project_store.h"
 
+#include <QElapsedTimer>
 #include <QTimer>
 
 #include <memory>
@@ -74,6 +75,7 @@ private:
     void takeNote(const std::string& detail);
     void keep(int rank, const Status& stored);
     void stopRecording(const Error& error);
+    void saveProgress();
     RankEnd endOf(int rank, const ProcessEnd& command) const;
     void conclude(const ProcessEnd& command);
     bool isSound(int rank) const { return ranks_[std::size_t(rank)].defect.empty(); }
@@ -99,6 +101,7 @@ private:
     std::vector<Rank> ranks_;
     std::set<std::string> notes_;
     QTimer termTimer_, killTimer_;
+    QElapsedTimer sinceProgressSaved_;
     bool stopRequested_ = false;
     bool failing_ = false;
     bool killed_ = false; // by a deadline
