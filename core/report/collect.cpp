@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 #include <optional>
 #include <set>
 
@@ -55,6 +56,18 @@ bool madeByGate(const RunInfo& run)
 bool reachedSteps(const RunInfo& run)
 {
     return run.lastStep > 0 && run.state != RunState::Running;
+}
+
+// A project that was moved has its checkpoints where its runs are now. Empty: the file is gone.
+std::string whereNow(const CheckpointSeen& checkpoint, const std::string& runFolder)
+{
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    const fs::path moved = fs::path(runFolder) / "checkpoints" / fs::path(checkpoint.path).filename();
+    for (const fs::path& path : {moved, fs::path(checkpoint.path)})
+        if (fs::exists(path, ignored))
+            return path.string();
+    return {};
 }
 
 class Collector
@@ -176,14 +189,17 @@ Status Collector::restore()
     for (CheckpointSeen& checkpoint : *seen) {
         const auto run = std::find_if(report_.runs.begin(), report_.runs.end(),
                                       [&](const ReportRun& r) { return r.info.id == checkpoint.runId; });
-        if (run != report_.runs.end() && !madeByGate(run->info))
+        if (run == report_.runs.end() || madeByGate(run->info))
+            continue;
+        checkpoint.path = whereNow(checkpoint, run->info.folder);
+        if (!checkpoint.path.empty())
             usable.push_back(std::move(checkpoint));
     }
     std::stable_sort(usable.begin(), usable.end(),
                      [](const auto& a, const auto& b) { return a.step > b.step; });
     const std::string folder = report_.project.folder;
     if (usable.empty()) {
-        report_.restore.push_back("No run of this project has saved a checkpoint yet. Start one with "
+        report_.restore.push_back("No checkpoint of a run of this project is there. Start one with "
                                   "--checkpoint-every N, so that there is something to go back to.");
         return {};
     }

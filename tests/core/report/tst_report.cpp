@@ -5,6 +5,8 @@
 #include "core/config/json.h"
 #include "core/store/run_writer.h"
 
+#include <QDir>
+#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QXmlStreamReader>
@@ -215,6 +217,31 @@ private Q_SLOTS:
         QCOMPARE(made.plots[1].marks.size(), std::size_t(2));
         QCOMPARE(made.plots[1].curves[0].x.size(), std::size_t(20)); // one curve over both segments
         QVERIFY(reportAsHtml(made).find("<polyline") != std::string::npos);
+    }
+
+    void restoreStepsNameCheckpointsThatAreThere()
+    {
+        RunConfig ddp;
+        ddp.name = "ours";
+        ddp.mode = "ddp";
+        ddp.world = 2;
+        addRun(ddp);
+        const auto seen = [&](const char* path, std::int64_t step) {
+            QVERIFY(project_->addCheckpoint({path, "ours-01", step, 4}).ok());
+        };
+        seen("/gone/step_00000020.pt", 20);
+        QCOMPARE(report().restore.size(), std::size_t(1)); // nothing to go back to
+        // The project was moved since: the file lies with its run.
+        seen("/elsewhere/runs/ours-01/checkpoints/step_00000010.pt", 10);
+        const QString folder = QString::fromStdString(project_->info().folder) + "/runs/ours-01/checkpoints";
+        QVERIFY(QDir().mkpath(folder));
+        QFile file(folder + "/step_00000010.pt");
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        const std::vector<std::string> steps = report().restore;
+        QVERIFY(steps.size() >= 4);
+        QVERIFY2(steps[0].find("ckpt verify " + file.fileName().toStdString()) != std::string::npos,
+                 steps[0].c_str());
+        QVERIFY(steps[2].find("--mode single --resume") != std::string::npos);
     }
 
     void aPlotKeepsSpikesAndMarksWhatIsNotFinite()
