@@ -56,6 +56,15 @@ def cases(world):
         ("E2", {}, TOY, 1), ("E2", {}, dict(CNN, **K2), 1), ("E3", {}, CNN, 1), ("E5", {}, TOY, None), ("E6", {}, TOY, 0),
         ("F2", {}, TOY, TOY["steps"]),
     ]
+    view, half = dict(bucket_view=True), dict(amp="fp16", scaler_scale=1024.0)
+    yield from [  # gradients that are views of buckets, other layouts, autocast
+        ("B2", {}, dict(TOY, static_graph=True), 1), ("B6", {}, dict(GPT, amp="bf16", **K2), 1), ("B7", {}, dict(TOY, **view, **K3), 1),
+        ("B7", {}, dict(CNN, **half, **K2), 1), ("B12", {}, dict(TOY, **view, **K2), 1), ("C3", {}, dict(TOY, find_unused=True), 1),
+        ("C5", {}, dict(CNN, find_unused=True, **view, **K2), 1), ("C10", {}, dict(CNN, **view, **half), 1), ("C11", {}, dict(TOY, **view, **K2), 1),
+        ("C12", {}, dict(CNN, **view), 1 if world > 2 else None), ("D3", {}, dict(TOY, **view, **clip), 1), ("D3", {}, dict(CNN, **half, **clip), 1),
+        ("D6", {}, dict(CNN, **half), 1), ("D8", {"rank": "0", "step": "1"}, dict(GPT, **half), 1), ("D10", {}, dict(CNN, **view, **K2), 1),
+        ("E1", {}, dict(CNN, amp="bf16", **K2), 1), ("E2", {}, dict(TOY, **view), 1), ("E2", {}, dict(GPT, reduction="ordered"), 1),
+    ]
     at = dict(EPOCHS, steps=per_epoch + 4, resume=per_epoch + 2)  # in the middle of the second epoch
     yield from [("F1", {}, at, per_epoch + 2), ("F5", {}, at, per_epoch + 2), ("F6", {}, at, per_epoch + 2), ("F7", {}, at, per_epoch + 3)]
 
@@ -163,6 +172,26 @@ def judge_same(c):
     return bad
 
 
+def refusals(worker):
+    """Faults that cannot be played: the run ends before it begins and says what is missing. -> how many do not"""
+    wrong = [(("B6", {}), "--accumulate 2 or more"), (("C9", {}), "buffers"), (("C3", {"step": "1"}), "no such parameter"),
+             (("B2", {"k": "x"}), "not a number"), (("B99", {}), "can play A1, A2")]
+    bad = 0
+    with tempfile.TemporaryDirectory() as folder:
+        running = []
+        for k, ((fault, parameters), _) in enumerate(wrong):
+            path = os.path.join(folder, f"{k}.json")
+            json.dump(dict(TOY, mode="twin", world=2, faults=[{"id": fault, "parameters": parameters}]), open(path, "w"))
+            running.append(subprocess.Popen([worker, "--config", path], stderr=subprocess.PIPE, text=True))
+        for process, (case, word) in zip(running, wrong):
+            said = process.communicate(timeout=120)[1]
+            if process.returncode != 3 or word not in said:
+                bad += 1
+                print(f"{case} ended with {process.returncode} and said: {said}", flush=True)
+    print(f"{len(wrong) - bad} of {len(wrong)} that cannot be played are refused", flush=True)
+    return bad
+
+
 def campaign(worker, world, optimizer, only, every):
     with tempfile.TemporaryDirectory() as folder:
         c = Campaign(worker, folder, world, optimizer, only, every)
@@ -225,7 +254,7 @@ def main():
         plan = [(2, "sgd", o.only, False), (4, "adamw", o.only or WORLD_MATTERS, False)]
     print(f"{'fault':26} | {'workload':10} | world | optim | {'rows':>5} | {'twin':7} | {'first step':11} | first difference")
     results = [campaign(os.path.abspath(o.worker), *p) for p in plan]
-    total, bad = sum(r[0] for r in results), sum(r[1] for r in results)
+    total, bad = sum(r[0] for r in results), sum(r[1] for r in results) + refusals(o.worker)
     print(f"{total} cases of {len(known)} faults, {bad} bad")
     sys.exit(1 if bad or not total else 0)
 
