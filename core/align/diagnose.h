@@ -37,7 +37,7 @@ struct Evidence {
 };
 
 struct Finding {
-    // Catalogue id. After a proof all causes that are the same bits in this setting, the first best: one class.
+    // Catalogue id. More than one: these are the same bits in this setting, the first best.
     std::vector<std::string> causes;
     Certainty certainty = Certainty::Possible;
     std::int64_t step = -1; // first divergent step

@@ -75,11 +75,12 @@ def resumed_pair(project, case):
     return whole, project.run(onward + ["--fault", case.fault_text()])
 
 
-def judge(project, case, prove, simple):
+def judge(project, case, prove, simple, single=False):
     if case.resume_at:
         reference, suspect = resumed_pair(project, case)
     else:
-        reference, suspect = project.run(case.options()), project.run(case.options() + ["--fault", case.fault_text()])
+        reference = project.run(case.options() if not single else case.single_options())
+        suspect = project.run(case.options() + ["--fault", case.fault_text()])
     start = time.perf_counter()
     result = project.call("diagnose", project.folder, reference, suspect, *(["--prove"] if prove else []))
     seconds = time.perf_counter() - start
@@ -170,6 +171,7 @@ def main():
     a.add_argument("--worlds", default="2,4"), a.add_argument("--optimizers", default="sgd,adamw")
     a.add_argument("--workloads", default="toy-mlp,digits-cnn,char-gpt"), a.add_argument("--clean", type=int, default=-1)
     a.add_argument("--record", default="tensor"), a.add_argument("--speed", action="store_true")
+    a.add_argument("--single", action="store_true", help="the reference is a single process")
     a.add_argument("--check", action="store_true", help="exit code 1 unless every figure is what it should be")
     a.add_argument("--cli", default=os.path.join(ROOT, "build", "bin", "lockstep-cli"))
     o = a.parse_args()
@@ -188,7 +190,7 @@ def main():
                 left += 1
                 continue
             try:
-                verdict = judge(project, case, not o.no_prove and (not o.small or case.prove), o.simple)
+                verdict = judge(project, case, not o.no_prove and (not o.small or case.prove), o.simple, o.single)
             except RuntimeError as error:
                 broken.append(f"{case.name()}: {error}")
                 if not o.json:

@@ -35,6 +35,11 @@ class Case:
                 "--lr", LEARNING_RATE[self.optimizer], "--steps", str(self.steps), "--batch", str(self.batch), "--record", self.record,
                 *self.extra]
 
+    def single_options(self):
+        """One process on the same global batches."""
+        ddp = self.options()
+        return ["--mode", "single", "--align-world", str(self.world), *ddp[4:]]
+
 
 def epoch_batch(workload, world, steps):
     """Batch per rank that gives an epoch so many steps."""
@@ -56,6 +61,7 @@ def shapes(world, workload):
              ("D3", dict(extra=("--clip-norm", "0.1"))), ("D4", dict(extra=("--clip-norm", "0.1"))), ("D5", dict(extra=("--clip-norm", "0.1"))),
              ("D6", {}), ("D6", dict(parameters=("step=3",), first_step=3)), ("D7", dict(extra=("--weight-decay", "0.1"))),
              ("D9", dict(extra=("--clip-norm", "0.1"))), ("D10", dict(extra=accumulate)), ("E1", {}), ("E2", {}), ("E6", dict(first_step=0)),
+             ("D8", dict(extra=("--amp", "fp16"), first_step=2)), ("B4", dict(parameters=("share=0.25",))),
              ("F2", dict(first_step=6, provable=False))]
     if workload != "char-gpt":
         size = SIZES[workload]
@@ -68,7 +74,8 @@ def shapes(world, workload):
     if workload == "char-gpt":
         table += [("B5", dict(extra=("--workload-option", "ragged=1")))]
     if workload == "toy-mlp":
-        table += [(f, dict(resume_at=3, first_step=3)) for f in ("F1", "F5", "F6")]
+        table += [(f, dict(resume_at=3, first_step=4)) for f in ("F1", "F5", "F6")]
+        table += [("F7", dict(batch=epoch_batch(workload, world, 4), steps=8, resume_at=6, first_step=7))]
     table += [("E4", dict(benign=True, provable=False))]
     if world > 2:
         table += [("C12", dict(benign=True, provable=False))]

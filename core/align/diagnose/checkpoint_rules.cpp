@@ -18,51 +18,52 @@ std::int64_t resumedAt(const RunTrace& run)
     return step;
 }
 
-// A resumed run begins with what it loaded. Held against the reference at that step, each part speaks for itself.
+// A resumed run begins with what it loaded: the first link that breaks right after the resume names what was not. State at
+// the resume itself is held against the reference's where the run recorded it.
 void lostOnResume(const Case& c, Suspicions& out)
 {
     const std::int64_t at = resumedAt(c.sus());
     if (at < 0 || c.start() < at || c.start() > at + 1)
         return;
-    const auto add = [&](const char* cause, int fit, Quantity quantity, std::int64_t step,
-                         const std::string& fact) {
+    const auto off = [&](Quantity quantity) { // recorded by both at the resume, and different
+        for (const int rank : c.rankByRank() ? c.sus().ranks() : std::vector<int>())
+            if (const auto own = c.sus().bits(rank, quantity, at), other = c.ref().bits(rank, quantity, at);
+                own && other && own != other)
+                return true;
+        return false;
+    };
+    const auto add = [&](const char* cause, int fit, const std::string& fact) {
         Suspicion s;
         s.cause = cause;
         s.fit = fit;
-        s.step = step;
-        s.fact = fact;
-        s.evidence.push_back({std::string(quantityInfo(quantity)->title), fact, quantity, step, -1, {}});
-        s.excluded.push_back({"D1", "the difference begins with the resume", quantity, step, -1, {}});
+        s.step = c.start();
+        s.fact = fmt::format("The run went on from step {}. {}", at, fact);
+        s.evidence.push_back(
+            {c.quantity() ? std::string(quantityInfo(*c.quantity())->title) : "first difference",
+             fact,
+             c.quantity(),
+             s.step,
+             -1,
+             {}});
+        s.excluded.push_back({"A10", "the runs part right after the resume", std::nullopt, at, -1, {}});
         out.push_back(std::move(s));
     };
-    const auto off = [&](Quantity quantity, std::int64_t step) {
-        return c.sus().has(quantity) && !c.ranksOff(quantity, step).empty();
-    };
-    const std::int64_t next = at + 1;
-    if (c.rankByRank() && off(Quantity::ParamFingerprint, at)) {
-        const bool all = int(c.ranksOff(Quantity::ParamFingerprint, at).size()) == c.world();
-        add("F1", kSignature + (all ? 8 : 4), Quantity::ParamFingerprint, at,
-            fmt::format("The run was resumed at step {} with other parameters than the reference had there.",
-                        at));
-        return;
-    }
-    if ((c.rankByRank() && off(Quantity::OptimizerFingerprint, at)) || off(Quantity::OptimizerStep, at))
-        add("F5", kSignature + 6, Quantity::OptimizerFingerprint, at,
-            fmt::format("The run was resumed at step {} with the reference's parameters and another "
-                        "optimizer state (its counter is {:g}).",
-                        at,
-                        c.sus().value(c.sus().ranks().front(), Quantity::OptimizerStep, at).value_or(-1)));
-    if (c.rankByRank() && off(Quantity::RngCpu, at)) {
-        Suspicions before = out;
-        const bool same = c.sus().sameOnRanks(Quantity::RngCpu, at).value_or(false) && c.world() > 1;
-        add("F6", kSignature + 5, Quantity::RngCpu, at,
+    const bool optimizerLost =
+        off(Quantity::OptimizerFingerprint) || off(Quantity::OptimizerStep) ||
+        (c.link() == CausalLink::Update && c.first(Quantity::LearningRate) != c.start());
+    if (off(Quantity::ParamFingerprint))
+        add("F1", kSignature + 8, "Its parameters there are not the reference's.");
+    else if (c.link() == CausalLink::Forward)
+        add("F1", kSignature + 6,
+            "Equal samples and random numbers give another loss: its parameters are not the reference's.");
+    else if (optimizerLost)
+        add("F5", kSignature + 7,
             fmt::format(
-                "The run was resumed at step {} with other generators than the reference had there{}.", at,
-                same ? ", the same on all ranks" : ""));
-    }
-    if (c.link() == CausalLink::Update && c.start() == next)
-        add("F5", kPattern, Quantity::UpdateNorm, next,
-            fmt::format("The first update after the resume at step {} is not the reference's.", at));
+                "Equal gradients give another update; the optimizer's counter is {:g}, the reference's {:g}.",
+                c.sus().value(c.sus().ranks().front(), Quantity::OptimizerStep, c.start()).value_or(-1),
+                c.ref().value(c.ref().ranks().front(), Quantity::OptimizerStep, c.start()).value_or(-1)));
+    else if (off(Quantity::RngCpu) || c.link() == CausalLink::Rng)
+        add("F6", kSignature + 6, "Its generators are not the reference's.");
 }
 
 // More than one rank wrote one file.

@@ -1,6 +1,7 @@
 #include "core/align/diagnose.h"
 
 #include "core/align/diagnose/catalogue.h"
+#include "core/align/diagnose/class_separation.h"
 #include "core/align/diagnose/rules.h"
 
 #include <algorithm>
@@ -80,16 +81,40 @@ Finding findingOf(const Suspicion& s, Certainty certainty)
     return finding;
 }
 
-void describe(const Suspicions& suspicions, Diagnosis& diagnosis)
+// The finding that holds what is the same bits, if there is one already.
+Finding* sameBits(Diagnosis& diagnosis, const Suspicions& before, const Suspicion& suspicion)
+{
+    for (const Suspicion& earlier : before) {
+        if (&earlier == &suspicion || suspicion.sameBits.empty())
+            return nullptr;
+        if (earlier.sameBits != suspicion.sameBits)
+            continue;
+        for (Finding& finding : diagnosis.findings)
+            if (finding.causes.front() == earlier.cause)
+                return &finding;
+    }
+    return nullptr;
+}
+
+void describe(const Suspicions& suspicions, const RunTraits& suspect, Diagnosis& diagnosis)
 {
     constexpr std::size_t kShown = 8;
+    // Alone at the top with a signature: likely. Whatever shares the signature leaves it open.
+    const auto rival = std::find_if(suspicions.begin(), suspicions.end(), [&](const Suspicion& s) {
+        return &s != &suspicions.front() && (s.sameBits.empty() || s.sameBits != suspicions.front().sameBits);
+    });
+    const bool alone = rival == suspicions.end() || rival->fit < kSignature - 10 || rival->benign;
     for (std::size_t i = 0; i < std::min(suspicions.size(), kShown); ++i) {
         const Suspicion& s = suspicions[i];
-        // Alone at the top with a signature: likely. Whatever shares the signature leaves it open.
-        const bool alone =
-            suspicions.size() == 1 || i > 0 || suspicions[1].fit < kSignature - 10 || suspicions[1].benign;
-        const bool likely = i == 0 && s.fit >= kPattern && alone;
-        diagnosis.findings.push_back(findingOf(s, likely ? Certainty::Likely : Certainty::Possible));
+        Finding finding =
+            findingOf(s, i == 0 && s.fit >= kPattern && alone ? Certainty::Likely : Certainty::Possible);
+        if (Finding* whole = sameBits(diagnosis, suspicions, s)) {
+            whole->causes.push_back(s.cause);
+            whole->replays.push_back(finding.replays.front());
+            whole->separate = separatingRun(whole->causes, suspect);
+        } else {
+            diagnosis.findings.push_back(std::move(finding));
+        }
     }
     std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
                      [](const Finding& a, const Finding& b) {
@@ -200,7 +225,7 @@ Result<Diagnosis> judge(const RunTrace& reference, const RunTrace& suspect)
     noteDifferingSettings(reference.traits(), suspect.traits(), diagnosis);
     diagnosis.firstStep = c->start();
     diagnosis.link = c->link();
-    describe(suspicionsOf(*c), diagnosis);
+    describe(suspicionsOf(*c), suspect.traits(), diagnosis);
     nameSettings(reference.traits(), suspect.traits(), diagnosis);
     if (const std::optional<Error> error = firstError(reference, suspect))
         return *error;

@@ -150,6 +150,11 @@ void factorOnGradient(const Case& c, Suspicions& out)
             {"B4", "the factor is the same on all ranks", Quantity::GradNormLocal, step, -1, {}});
         s.excluded.push_back(
             {"D1", "the learning rate is the reference's", Quantity::LearningRate, step, -1, {}});
+        // Dividing and multiplying by a power of two is exact in binary: (loss / 2) * 2 is loss.
+        if (f.beforeReduction && !solveFactor &&
+            std::exp2(std::round(std::log2(f.value))) == roundedFactor(f.value) &&
+            (s.cause == "B2" || s.cause == "B6") && n.micros == n.world)
+            s.sameBits = "factor";
         std::erase_if(s.excluded, [&](const Evidence& row) {
             return (row.label == "B6" && is(n.micros)) || (row.label == "B1" && is(n.samples));
         });
@@ -282,6 +287,13 @@ void unequalDeal(const Case& c, Suspicions& out)
     s.step = step;
     s.fact = fmt::format("At step {} the ranks hold {} samples and weigh the same.", step, own);
     s.evidence.push_back({"samples by rank", own, Quantity::Samples, step, -1, {}});
+    // What a rank kept of what the reference dealt it; the middle of the numbers that round to it.
+    const int last = c.sus().ranks().back();
+    const double kept = c.sus().value(last, Quantity::Samples, step, 0).value_or(0);
+    const double dealt = c.ref().value(c.refRank(last), Quantity::Samples, step, 0).value_or(0) /
+                         (c.rankByRank() ? 1 : c.world());
+    if (dealt > kept)
+        s.solved["share"] = fmt::format("{:.6g}", (kept + 0.5) / dealt);
     out.push_back(std::move(s));
 }
 

@@ -57,6 +57,21 @@ Status compareEvents(RunReader& replay, RunReader& observed, std::int64_t to, Re
     return {};
 }
 
+// One finding per cause: which of a class are the same bits, the replays decide.
+std::vector<Finding> eachCause(std::vector<Finding> findings)
+{
+    std::vector<Finding> single;
+    for (Finding& finding : findings)
+        for (std::size_t i = 0; i < finding.causes.size(); ++i) {
+            Finding one = finding;
+            one.causes = {finding.causes[i]};
+            one.replays = {finding.replays[i]};
+            one.separate.clear();
+            single.push_back(std::move(one));
+        }
+    return single;
+}
+
 std::string faultText(const FaultSpec& fault)
 {
     std::string text = fault.id;
@@ -161,7 +176,7 @@ std::int64_t replayUntil(const Diagnosis& diagnosis, std::int64_t lastStep)
 void applyReplays(Diagnosis& diagnosis, const std::vector<ReplayOutcome>& outcomes, const RunTraits& suspect)
 {
     std::vector<Finding> proven, open, disproven;
-    for (Finding& finding : diagnosis.findings) {
+    for (Finding& finding : eachCause(std::move(diagnosis.findings))) {
         const auto outcome = std::find_if(outcomes.begin(), outcomes.end(), [&](const ReplayOutcome& o) {
             return !finding.replays.empty() && o.fault == finding.replays.front();
         });

@@ -25,6 +25,8 @@ struct Suspicion {
     std::vector<Evidence> evidence;
     std::vector<Evidence> excluded;
     bool benign = false; // here, whatever the catalogue says of the cause
+    // Suspicions of one case with the same word here are the same bits in its setting, by arithmetic: one finding.
+    std::string sameBits;
 };
 using Suspicions = std::vector<Suspicion>;
 using Rule = void (*)(const Case&, Suspicions&);

@@ -1,0 +1,291 @@
+// The rules on made-up runs: the factor, rank and step of a deviation are chosen by the test, not by the catalogue.
+#include "core/align/diagnose.h"
+#include "core/align/lint.h"
+#include "core/align/proof.h"
+#include "support/trace_dsl.h"
+#include "tests/core/align/ddp_trace.h"
+
+#include <QtTest>
+
+#include <cmath>
+
+using namespace lockstep;
+using test::DdpTrace;
+
+namespace {
+
+// Keeps the two runs of a test open.
+class Pair
+{
+public:
+    Pair(const std::string& a, const std::string& b)
+        : a_(test::writeTrace(dir_.path().toStdString() + "/a", a)),
+          b_(test::writeTrace(dir_.path().toStdString() + "/b", b)),
+          readerA_(std::move(RunReader::open(a_.folder)).value()),
+          readerB_(std::move(RunReader::open(b_.folder)).value())
+    {
+    }
+    Pair(const DdpTrace& a, const DdpTrace& b) : Pair(a.text(), b.text()) {}
+
+    RunConfig& configB() { return b_.config; }
+    RunReader& readerA() { return readerA_; }
+    RunReader& readerB() { return readerB_; }
+    Diagnosis diagnosis()
+    {
+        return std::move(diagnose({&readerA_, traitsOf(a_.config)}, {&readerB_, traitsOf(b_.config)}))
+            .value();
+    }
+
+private:
+    QTemporaryDir dir_;
+    test::TracedRun a_, b_;
+    RunReader readerA_, readerB_;
+};
+
+QString causesOf(const Diagnosis& diagnosis)
+{
+    QStringList causes;
+    for (const Finding& finding : diagnosis.findings)
+        for (const std::string& cause : finding.causes)
+            causes << QString::fromStdString(cause);
+    return causes.join(' ');
+}
+
+std::string solved(const Finding& finding, const std::string& name)
+{
+    const auto& parameters = finding.replays.front().parameters;
+    const auto it = parameters.find(name);
+    return it == parameters.end() ? std::string() : it->second;
+}
+
+} // namespace
+
+class TestDiagnose : public QObject
+{
+    Q_OBJECT
+private Q_SLOTS:
+    void equalRunsHaveNoFinding()
+    {
+        const Diagnosis d = Pair(DdpTrace(), DdpTrace()).diagnosis();
+        QVERIFY(d.findings.empty());
+        QCOMPARE(d.firstStep, -1);
+        QVERIFY(d.comparable);
+    }
+
+    void anyFactorIsSolvedFromTheNumbers_data()
+    {
+        QTest::addColumn<double>("factor");
+        QTest::addColumn<int>("world");
+        QTest::addColumn<int>("micros");
+        QTest::addColumn<int>("step");
+        QTest::addColumn<QString>("first");
+        QTest::addColumn<QString>("k");
+        QTest::newRow("the number of ranks") << 3.0 << 3 << 1 << 1 << "B2"
+                                             << "";
+        QTest::newRow("no count of the run") << 2.5 << 2 << 1 << 4 << "B2"
+                                             << "2.5";
+        QTest::newRow("the micro-batches") << 5.0 << 2 << 5 << 1 << "B6"
+                                           << "";
+        QTest::newRow("one over the ranks") << 0.25 << 4 << 1 << 2 << "B3"
+                                            << "";
+        QTest::newRow("one over seven") << 1.0 / 7 << 2 << 1 << 3 << "B3"
+                                        << "7";
+        QTest::newRow("the samples") << 8.0 << 2 << 1 << 1 << "B1"
+                                     << "";
+    }
+    void anyFactorIsSolvedFromTheNumbers()
+    {
+        QFETCH(double, factor);
+        QFETCH(int, world);
+        QFETCH(int, micros);
+        QFETCH(int, step);
+        QFETCH(QString, first);
+        QFETCH(QString, k);
+        DdpTrace clean;
+        clean.world = world;
+        clean.micros = micros;
+        DdpTrace bent = clean;
+        bent.localFactor = [=](int, std::int64_t t) { return t >= step ? factor : 1.0; };
+        const Diagnosis d = Pair(clean, bent).diagnosis();
+        QVERIFY(!d.findings.empty());
+        const Finding& best = d.findings.front();
+        QCOMPARE(QString::fromStdString(best.causes.front()), first);
+        QCOMPARE(best.step, std::int64_t(step));
+        QCOMPARE(d.firstStep, std::int64_t(step));
+        QCOMPARE(QString::fromStdString(solved(best, "k")), k);
+        QVERIFY(!best.evidence.empty());
+        QVERIFY(!best.fix.empty());
+    }
+
+    // World 2 and two micro-batches: nothing recorded can tell the loss times 2 from two that were not divided.
+    void oneFactorOfTwoCountsIsNoCertainty()
+    {
+        DdpTrace clean;
+        clean.micros = 2;
+        DdpTrace bent = clean;
+        bent.localFactor = [](int, std::int64_t) { return 2.0; };
+        Diagnosis d = Pair(clean, bent).diagnosis();
+        QVERIFY2(causesOf(d).contains("B2") && causesOf(d).contains("B6"), qPrintable(causesOf(d)));
+        QVERIFY((d.findings.front().causes == std::vector<std::string>{"B2", "B6"}));
+        QCOMPARE(int(d.findings.front().certainty), int(Certainty::Likely));
+        // Both replays equal: one class, and a run that tells them apart.
+        std::vector<ReplayOutcome> outcomes;
+        for (const FaultSpec& fault : replayCandidates(d)) {
+            const bool equal = fault.id == "B2" || fault.id == "B6";
+            outcomes.push_back(
+                {fault, equal ? ReplayOutcome::Equal : ReplayOutcome::Differs, {equal, 10, -1, {}}, {}});
+        }
+        RunTraits traits;
+        traits.world = 2;
+        traits.accumulate = 2;
+        traits.batch = 8;
+        applyReplays(d, outcomes, traits);
+        QCOMPARE(d.findings.front().causes.size(), std::size_t(2));
+        QCOMPARE(int(d.findings.front().certainty), int(Certainty::Proven));
+        QVERIFY2(d.findings.front().separate.find("--accumulate 3") != std::string::npos,
+                 d.findings.front().separate.c_str());
+    }
+
+    void gradientsThatStayOnTheirRankAreSeen()
+    {
+        DdpTrace bent;
+        bent.reduces = [](std::int64_t t) { return t < 4; };
+        const Diagnosis d = Pair(DdpTrace(), bent).diagnosis();
+        QVERIFY2(causesOf(d).contains("B8") && causesOf(d).contains("C1") && causesOf(d).contains("C2"),
+                 qPrintable(causesOf(d)));
+        QCOMPARE(d.findings.front().step, std::int64_t(4));
+        QCOMPARE(solved(d.findings.front(), "step"), std::string("4"));
+    }
+
+    void unequalStartIsSeenBeforeTheFirstStep()
+    {
+        DdpTrace bent;
+        bent.equalStart = false;
+        const Diagnosis d = Pair(DdpTrace(), bent).diagnosis();
+        QCOMPARE(causesOf(d).section(' ', 0, 0), QStringLiteral("C7"));
+        QCOMPARE(d.findings.front().step, std::int64_t(0));
+    }
+
+    void aConstantRateIsNoSchedule()
+    {
+        DdpTrace bent;
+        bent.rateFactor = [](std::int64_t) { return 3.0; };
+        const Diagnosis d = Pair(DdpTrace(), bent).diagnosis();
+        QCOMPARE(causesOf(d), QStringLiteral("D1"));
+        QCOMPARE(solved(d.findings.front(), "k"), std::string("3"));
+        QCOMPARE(int(d.findings.front().certainty), int(Certainty::Likely));
+    }
+
+    void aScheduleThatRunsAheadIsNoConstantFactor()
+    {
+        DdpTrace clean, bent;
+        clean.steps = 12;
+        bent.steps = 12;
+        clean.rateFactor = [](std::int64_t t) { return 1.0 / double(t + 3); };
+        bent.rateFactor = [](std::int64_t t) { return 1.0 / double(1 + 5 * (t - 1) + 3); };
+        const Diagnosis d = Pair(clean, bent).diagnosis();
+        QCOMPARE(causesOf(d), QStringLiteral("D2"));
+        QCOMPARE(d.findings.front().step, std::int64_t(2));
+        QCOMPARE(solved(d.findings.front(), "k"), std::string("5"));
+    }
+
+    void nothingUpdated()
+    {
+        DdpTrace bent;
+        bent.updateFactor = [](std::int64_t t) { return t >= 2 ? 0.0 : 1.0; };
+        const Diagnosis d = Pair(DdpTrace(), bent).diagnosis();
+        QCOMPARE(causesOf(d).section(' ', 0, 0), QStringLiteral("D6"));
+        QCOMPARE(d.findings.front().step, std::int64_t(2));
+    }
+
+    // Rounding in another order is what correct runs have.
+    void lastBitsAreBenign()
+    {
+        DdpTrace bent;
+        bent.localFactor = [](int rank, std::int64_t t) { return t == 3 && rank == 1 ? 1 + 1e-7 : 1.0; };
+        const Diagnosis d = Pair(DdpTrace(), bent).diagnosis();
+        QVERIFY(!d.findings.empty());
+        for (const Finding& finding : d.findings)
+            QCOMPARE(int(finding.certainty), int(Certainty::Benign));
+    }
+
+    void missingRecordsStandBesideTheFindings()
+    {
+        DdpTrace clean, bent;
+        clean.world = bent.world = 3;
+        bent.without = 2;
+        bent.localFactor = [](int, std::int64_t) { return 3.0; };
+        const Diagnosis d = Pair(clean, bent).diagnosis();
+        QVERIFY(!d.problems.empty());
+        QVERIFY(d.problems.front().find("rank 2") != std::string::npos);
+        QVERIFY(!d.findings.empty());
+    }
+
+    void nothingInCommonCannotBeCompared()
+    {
+        const Diagnosis d = Pair("mode ddp\n0 loss @1: 1 2\n", "mode ddp\n0 loss @5: 1 2\n").diagnosis();
+        QVERIFY(!d.comparable);
+        QVERIFY(d.findings.empty());
+        QVERIFY(!d.problems.empty());
+    }
+
+    // Neither a run's name nor what was planted in it reaches the rules.
+    void namesAndPlantedDeviationsAreNotSeen()
+    {
+        DdpTrace bent;
+        bent.localFactor = [](int, std::int64_t) { return 2.0; };
+        Pair plain(DdpTrace(), bent), told(DdpTrace(), bent);
+        told.configB().name = "fault-B6";
+        told.configB().faults = {FaultSpec{"B6", {{"k", "2"}}}};
+        QVERIFY(plain.diagnosis().findings == told.diagnosis().findings);
+        QVERIFY(traitsOf(plain.configB()).settings == traitsOf(told.configB()).settings);
+    }
+
+    void replaysAreHeldAgainstEveryBit()
+    {
+        DdpTrace bent;
+        bent.localFactor = [](int, std::int64_t t) { return t >= 3 ? 2.0 : 1.0; };
+        Pair same(bent, bent), different(DdpTrace(), bent);
+        const auto equal = compareReplay(same.readerA(), same.readerB(), 0, 6);
+        QVERIFY(equal.ok() && equal->equal && equal->points > 100);
+        const auto parts = compareReplay(different.readerA(), different.readerB(), 0, 6);
+        QVERIFY(parts.ok() && !parts->equal);
+        QCOMPARE(parts->step, std::int64_t(3));
+        const auto before = compareReplay(different.readerA(), different.readerB(), 0, 2);
+        QVERIFY(before.ok() && before->equal);
+        const auto tooShort = compareReplay(different.readerA(), different.readerB(), 0, 9);
+        QVERIFY(tooShort.ok());
+    }
+
+    void lintFindsStatesNoCorrectRunHas()
+    {
+        DdpTrace clean;
+        const auto lint = [](const DdpTrace& trace, const std::string& more = {}) {
+            QTemporaryDir dir;
+            const test::TracedRun run =
+                test::writeTrace(dir.path().toStdString() + "/r", trace.text() + more);
+            RunReader reader = std::move(RunReader::open(run.folder)).value();
+            const Result<Lint> result = lintRun({&reader, traitsOf(run.config)});
+            QStringList checks;
+            for (const LintFinding& found : result.value().findings)
+                checks << QString::fromStdString(found.check);
+            return checks.join(' ');
+        };
+        QCOMPARE(lint(clean), QString());
+        DdpTrace alone = clean;
+        alone.reduces = [](std::int64_t) { return false; };
+        QCOMPARE(lint(alone), QStringLiteral("ranks_differ"));
+        DdpTrace still = clean;
+        still.updateFactor = [](std::int64_t) { return 0.0; };
+        QCOMPARE(lint(still), QStringLiteral("no_update"));
+        DdpTrace broken = clean;
+        broken.localFactor = [](int, std::int64_t t) { return t == 6 ? NAN : 1.0; };
+        QCOMPARE(lint(broken), QStringLiteral("nonfinite_gradient"));
+        QCOMPARE(lint(clean, "0 loss_logged @1: 1.99\n"), QStringLiteral("logged_loss"));
+        QCOMPARE(lint(clean, "0 step_skipped @1: 0 0 1\n1 step_skipped @1: 0 0 0\n"),
+                 QStringLiteral("scaler_one_rank"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestDiagnose)
+#include "tst_diagnose.moc"
