@@ -84,7 +84,7 @@ std::string Value::decimal() const
 {
     if (kind() != ValueKind::BigInt)
         return std::to_string(node().integer);
-    // Repeated division by 10^18; a number of more than 4096 bytes is not printed in full (as Python refuses to).
+    // Repeated division by 10^9; a number of more than 4096 bytes is not printed in full (as Python refuses to).
     std::string_view bytes = text();
     if (bytes.size() > 4096)
         return "(integer of " + std::to_string(bytes.size()) + " bytes)";

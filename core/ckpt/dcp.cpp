@@ -1,6 +1,7 @@
 // Distributed checkpoints of torch (torch/distributed/checkpoint): .metadata is a plain pickle that torch runs; here it is read as
 // data. __R_N.distcp files are torch.save archives one behind the other.
 #include "core/ckpt/bytes.h"
+#include "core/ckpt/dcp_tree.h"
 #include "core/ckpt/folder.h"
 #include "core/ckpt/readers.h"
 
@@ -11,68 +12,6 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t kMaxProblems = 1000;
-
-// Builds dicts and lists along the paths of planner_data, as torch's set_element does: a text is a dict key, a number a list index.
-class TreeBuilder
-{
-public:
-    explicit TreeBuilder(NodeBuilder& builder) : b_(builder), root_(b_.dict(DictType::Plain)) {}
-    NodeId root() const { return root_; }
-
-    bool set(const std::vector<Value>& path, NodeId value)
-    {
-        NodeId at = root_;
-        for (std::size_t i = 0; i < path.size(); ++i) {
-            const bool last = i + 1 == path.size();
-            NodeId* place = find(at, path[i]);
-            if (!place)
-                return false;
-            if (last) {
-                *place = value;
-                return true;
-            }
-            if (*place == kNone || b_.c.nodes[*place].kind == ValueKind::None) {
-                const NodeId made =
-                    path[i + 1].is(ValueKind::Str) ? b_.dict(DictType::Plain) : b_.container(ValueKind::List);
-                place = find(at, path[i]); // adding a node does not move the pool, but stay on the safe side
-                *place = made;
-                at = made;
-            } else {
-                at = *place;
-            }
-        }
-        return false;
-    }
-
-private:
-    // The child of `container` at `step`, made if it is not there.
-    NodeId* find(NodeId container, Value step)
-    {
-        const Node& n = b_.c.nodes[container];
-        if (n.kind == ValueKind::Dict && step.is(ValueKind::Str)) {
-            const auto [it, fresh] = index_.try_emplace({container, step.text()}, n.count / 2);
-            if (fresh)
-                b_.append(container, {step.id(), kNone});
-            const Node& now = b_.c.nodes[container];
-            return 2 * it->second + 1 < now.count ? &b_.c.pool[now.range.first + 2 * it->second + 1]
-                                                  : nullptr;
-        }
-        constexpr std::int64_t kMaxIndex = 1000000;
-        if (n.kind == ValueKind::List && step.is(ValueKind::Int) && step.integer() >= 0 &&
-            step.integer() < kMaxIndex) {
-            const auto i = static_cast<std::uint32_t>(step.integer());
-            while (b_.c.nodes[container].count <= i && b_.withinBudget())
-                b_.append(container, {b_.none()});
-            const Node& now = b_.c.nodes[container];
-            return i < now.count ? &b_.c.pool[now.range.first + i] : nullptr;
-        }
-        return nullptr;
-    }
-
-    NodeBuilder& b_;
-    NodeId root_;
-    std::map<std::pair<NodeId, std::string_view>, std::uint32_t> index_;
-};
 
 struct StoredItem {
     std::string file;
@@ -461,7 +400,7 @@ private:
     Checkpoint& c_;
     const Folder& folder_;
     bool readItems_;
-    TreeBuilder tree_;
+    DcpTree tree_;
     std::string metadata_;
     std::map<std::string_view, Value> paths_;
     std::map<std::pair<std::string_view, std::vector<std::int64_t>>, StoredItem> stored_;

@@ -3,6 +3,8 @@
 #include "core/ckpt/utf8.h"
 
 #include <charconv>
+#include <cstdint>
+#include <vector>
 
 namespace lockstep {
 namespace {
@@ -42,19 +44,28 @@ bool parseDecimal(std::string_view text, std::string& bytes)
         text.remove_prefix(1);
     if (text.empty() || text.size() > 4300)
         return false;
-    bytes.clear();
-    for (const char c : text) {
-        if (c < '0' || c > '9')
-            return false;
-        int carry = c - '0';
-        for (char& byte : bytes) {
-            carry += static_cast<unsigned char>(byte) * 10;
-            byte = static_cast<char>(carry & 0xff);
-            carry >>= 8;
+    std::vector<std::uint32_t> limbs;
+    for (std::size_t at = 0; at < text.size();) {
+        constexpr std::size_t kDigits = 9; // as many as fit 32 bits
+        const std::string_view part = text.substr(at, kDigits);
+        at += part.size();
+        std::uint64_t carry = 0;
+        std::uint64_t scale = 1;
+        for (const char c : part) {
+            if (c < '0' || c > '9')
+                return false;
+            carry = carry * 10 + static_cast<std::uint64_t>(c - '0');
+            scale *= 10;
+        }
+        for (std::uint32_t& limb : limbs) {
+            carry += limb * scale;
+            limb = static_cast<std::uint32_t>(carry);
+            carry >>= 32;
         }
         if (carry != 0)
-            bytes += static_cast<char>(carry);
+            limbs.push_back(static_cast<std::uint32_t>(carry));
     }
+    bytes.assign(reinterpret_cast<const char*>(limbs.data()), limbs.size() * sizeof(std::uint32_t));
     bytes += '\0'; // room for the sign
     if (negative) {
         int carry = 1;

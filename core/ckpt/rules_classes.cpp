@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 namespace lockstep {
 namespace {
@@ -85,6 +86,7 @@ void blockedClasses(const RuleContext& context, std::vector<Verdict>& out)
     };
     std::vector<Group> groups;
     std::vector<const GlobalUse*> homeless;
+    std::unordered_map<std::string_view, std::size_t> byPath;
     for (const GlobalUse& use : checkpoint.globals) {
         if (use.allowed || partOfFormat(checkpoint, use.name))
             continue;
@@ -95,28 +97,27 @@ void blockedClasses(const RuleContext& context, std::vector<Verdict>& out)
             homeless.push_back(&use);
             continue;
         }
-        const auto group = std::find_if(groups.begin(), groups.end(),
-                                        [&](const Group& g) { return g.path == place->second; });
-        if (group == groups.end())
-            groups.push_back({place->second, {&use}});
-        else
-            group->uses.push_back(&use);
+        const auto [group, fresh] = byPath.emplace(place->second, groups.size());
+        if (fresh)
+            groups.push_back({place->second, {}});
+        groups[group->second].uses.push_back(&use);
     }
     // getattr is how pickles name nested classes and enum members: it belongs to whatever else was found.
     std::stable_partition(homeless.begin(), homeless.end(),
                           [](const GlobalUse* use) { return use->name != "builtins.getattr"; });
+    std::unordered_map<std::string_view, std::size_t> byModule; // the first group of each
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        byModule.emplace(topModule(groups[i].uses.front()->name), i);
     for (const GlobalUse* use : homeless) {
         if (use->name == "builtins.getattr" && !groups.empty()) {
             groups.front().uses.push_back(use);
             continue;
         }
-        const auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) {
-            return !actsOnTheMachine(use->name) && topModule(g.uses.front()->name) == topModule(use->name);
-        });
-        if (group == groups.end())
-            groups.push_back({"", {use}});
+        const auto [group, fresh] = byModule.emplace(topModule(use->name), groups.size());
+        if (!fresh && !actsOnTheMachine(use->name))
+            groups[group->second].uses.push_back(use);
         else
-            group->uses.push_back(use);
+            groups.push_back({"", {use}});
     }
     constexpr std::size_t kMost = 30;
     for (std::size_t i = 0; i < groups.size() && i < kMost; ++i) {

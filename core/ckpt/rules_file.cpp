@@ -175,12 +175,20 @@ private:
     void records();
     void add(std::string_view row, const CkptProblem& problem, std::string sentence);
     std::vector<std::string> keysOver(const CkptProblem& problem) const;
+    // Listed once: there can be thousands of problems.
+    const std::vector<TensorLeaf>& tensors() const
+    {
+        if (!tensors_)
+            tensors_ = listTensors(checkpoint_);
+        return *tensors_;
+    }
 
     const RuleContext& context_;
     const Checkpoint& checkpoint_;
     std::vector<Verdict>& out_;
     Problems problems_;
     ZipEvidence zip_;
+    mutable std::optional<std::vector<TensorLeaf>> tensors_;
 };
 
 void FileStory::readEvidence()
@@ -304,7 +312,7 @@ void FileStory::cutSafetensors()
         if (first == problems_.end())
             continue;
         std::vector<std::string> lost;
-        for (const TensorLeaf& leaf : listTensors(checkpoint_)) {
+        for (const TensorLeaf& leaf : tensors()) {
             std::uint32_t storage = leaf.tensor->storage;
             for (std::uint32_t i = 0; storage == kNone && i < leaf.tensor->pieceCount; ++i)
                 if (const Piece& piece = checkpoint_.pieces[leaf.tensor->firstPiece + i];
@@ -352,7 +360,7 @@ std::vector<std::string> FileStory::keysOver(const CkptProblem& problem) const
         if (named || byKey)
             storages.insert(i);
     }
-    for (const TensorLeaf& leaf : listTensors(checkpoint_)) {
+    for (const TensorLeaf& leaf : tensors()) {
         if (leaf.tensor->storage != kNone && storages.contains(leaf.tensor->storage))
             keys.push_back(leaf.name);
         else if (!problem.record.empty() && (leaf.name == problem.record || leaf.path == problem.record))

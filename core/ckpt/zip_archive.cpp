@@ -24,6 +24,10 @@ constexpr std::uint32_t kNo32 = 0xffffffff;
 constexpr std::uint16_t kDescriptorFlag = 1u << 3;
 constexpr std::uint16_t kEncryptedFlags = 1u | 1u << 6 | 1u << 13;
 
+constexpr std::size_t kMaxProblems = 1000;
+// Slots looked at for one name. Ordinary names need a few; names made to collide must not cost more each, the more there are.
+constexpr int kTries = 500;
+
 std::uint64_t hashName(std::string_view name)
 {
     std::uint64_t h = 0x9e3779b97f4a7c15ULL ^ name.size();
@@ -215,7 +219,7 @@ std::optional<CkptProblem> ZipArchive::readDirectory(std::vector<CkptProblem>& p
         r.name = asText(data.subspan(at + kEntrySize, nameSize));
         if (auto p = readZip64(r, data.subspan(at + kEntrySize + nameSize, extraSize), at))
             return p;
-        if (!safeName(r.name))
+        if (!safeName(r.name) && problems.size() < kMaxProblems)
             problems.push_back(problem(CkptFault::ZipName, at + kEntrySize,
                                        "a name that is empty, absolute, holds NUL or leaves its folder"));
         if (r.method == 0 && r.size != r.compressed)
@@ -242,15 +246,20 @@ void ZipArchive::index(std::vector<CkptProblem>& problems)
         const std::uint64_t hash = hashName(records_[i].name);
         const auto tag = static_cast<std::uint32_t>(hash >> 32);
         std::size_t slot = hash & (capacity - 1);
-        while (table_[slot].record != 0 &&
-               (table_[slot].tag != tag || records_[table_[slot].record - 1].name != records_[i].name))
+        int tries = 0;
+        while (table_[slot].record != 0 && tries < kTries &&
+               (table_[slot].tag != tag || records_[table_[slot].record - 1].name != records_[i].name)) {
             slot = (slot + 1) & (capacity - 1);
+            ++tries;
+        }
         if (table_[slot].record == 0)
             table_[slot] = {tag, i + 1};
-        else
-            problems.push_back(problem(CkptFault::ZipName, records_[i].entry,
-                                       "two records have this name; readers disagree on which one counts",
-                                       records_[i].name));
+        else if (problems.size() < kMaxProblems)
+            problems.push_back(
+                problem(CkptFault::ZipName, records_[i].entry,
+                        tries < kTries ? "two records have this name; readers disagree on which one counts"
+                                       : "the names are made so that looking one up takes long",
+                        records_[i].name));
     }
     // Each record ends before the next one starts. The local extra field is left out here: it is checked with the header.
     std::vector<std::uint32_t> order(records_.size());
@@ -276,7 +285,8 @@ std::optional<std::uint32_t> ZipArchive::find(std::string_view name) const
     const std::uint64_t hash = hashName(name);
     const auto tag = static_cast<std::uint32_t>(hash >> 32);
     std::size_t slot = hash & (table_.size() - 1);
-    for (; table_[slot].record != 0; slot = (slot + 1) & (table_.size() - 1))
+    for (int tries = 0; table_[slot].record != 0 && tries < kTries;
+         ++tries, slot = (slot + 1) & (table_.size() - 1))
         if (table_[slot].tag == tag && records_[table_[slot].record - 1].name == name)
             return table_[slot].record - 1;
     return std::nullopt;

@@ -46,7 +46,7 @@ class Zip:
     """A zip in which every field can be bent."""
 
     def __init__(self):
-        self.data, self.directory, self.count = b"", b"", 0
+        self.data, self.directory, self.count = bytearray(), bytearray(), 0
 
     def add(self, name, data, method=0, size=None, crc=None, local_name=None, local_method=None, offset=None, flags=0, packed=None, extra=b""):
         raw = name if isinstance(name, bytes) else name.encode()
@@ -65,7 +65,7 @@ class Zip:
 
     def end(self, count=None, size=None, start=None, comment=b"", tail=b""):
         count = self.count if count is None else count
-        return (self.data + self.directory + struct.pack("<IHHHHIIH", 0x06054b50, 0, 0, count & 0xffff, count & 0xffff,
+        return bytes(self.data + self.directory + struct.pack("<IHHHHIIH", 0x06054b50, 0, 0, count & 0xffff, count & 0xffff,
                 len(self.directory) if size is None else size, len(self.data) if start is None else start, len(comment)) + comment + tail)
 
 
@@ -282,6 +282,14 @@ def others(w):
     w.case("zero_latest_dotdot", {"latest": b"../dcp_good"}, note="latest leads out of the folder")
 
 
+def colliding(count, mask=(1 << 64) - 1, multiplier=0xff51afd7ed558ccd):
+    """Names of 16 bytes with one value of the hash the reader's table uses (zip_archive.cpp)."""
+    for i in range(count):
+        first = 0x2d61 << 48 | i
+        h = (0x9e3779b97f4a7c15 ^ 16 ^ first) * multiplier & mask
+        yield struct.pack("<QQ", first, h ^ h >> 32 ^ 0x6a09e667f3bcc908)
+
+
 def floods(w):
     """Legal structures in numbers that make careless readers slow or large."""
     good = state(tensor())
@@ -294,6 +302,10 @@ def floods(w):
     for i in range(20000):
         many.add("a/x%d/../y" % i, b"")
     w.case("flood_zip_bad_names.pt", many.end(), note="20,000 names that leave the folder")
+    collide = torch_zip(good)
+    for name in colliding(20000):
+        collide.add(name, b"")
+    w.case("flood_zip_colliding.pt", collide.end(), note="20,000 names of one hash")
     w.case("flood_memo.pt", torch_zip(pickle(b"]" + b"".join(b"K\x01r" + struct.pack("<I", i * 42949) + b"a" for i in range(60000)))).end(), "either", "60,000 memo slots far apart")
     w.case("flood_globals.pt", torch_zip(pickle(b"]" + b"".join(b"cm%d\nx\na" % i for i in range(30000)))).end(), "either", "30,000 globals")
     w.case("flood_keys.pt", torch_zip(pickle(b"}(" + b"".join(b"G" + struct.pack(">d", i * 2.0 ** 32) + b"N" for i in range(60000)) + b"u")).end(), "either", "60,000 float keys")

@@ -133,7 +133,7 @@ void TestCkptHostile::hostileInputsEndInAnAnswer()
     QTemporaryDir made;
     QProcess python;
     python.start("python3", {LOCKSTEP_SOURCE_DIR "/tests/core/ckpt/make_hostile.py", made.path()});
-    QVERIFY(python.waitForFinished());
+    QVERIFY(python.waitForFinished(300'000));
     QCOMPARE(python.exitCode(), 0);
     std::vector<std::string> roots = {made.path().toStdString()};
     if (std::filesystem::exists(kCorpus + "/hostile/cases.json"))

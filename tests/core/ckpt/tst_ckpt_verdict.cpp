@@ -120,6 +120,8 @@ private Q_SLOTS:
     void wrappedModelAndPlainFile();
     void unrelatedKeysAreNotExplainedByAWrapper();
     void sameKeysGiveNoFinding();
+    void cutFileHasTheRowOfItsSize_data();
+    void cutFileHasTheRowOfItsSize();
     // LOCKSTEP_CKPT_FLIPS=1000 for the full count.
     void singleBitFlipsAreFoundAndNamed();
     void recordsWithoutChecksumRaiseNoAlarm();
@@ -301,6 +303,35 @@ void TestCkptVerdict::sameKeysGiveNoFinding()
             std::move(verifyCheckpoint(writeKeys(folder, keys).toStdString(), &target)).value();
         QVERIFY2(report.verdicts.empty(), qPrintable(text(report)));
     }
+}
+
+void TestCkptVerdict::cutFileHasTheRowOfItsSize_data()
+{
+    QTest::addColumn<qint64>("size");
+    QTest::addColumn<QString>("row");
+    QTest::addColumn<bool>("wholeBlocks");
+    QTest::newRow("below 4 KiB") << qint64{3000} << "16" << false;
+    QTest::newRow("4 KiB") << qint64{4096} << "16" << true;
+    QTest::newRow("20,000 bytes") << qint64{20000} << "17" << false;
+    QTest::newRow("64 KiB") << qint64{65536} << "17" << true;
+    QTest::newRow("above 64 KiB") << qint64{65537} << "16" << false;
+}
+
+void TestCkptVerdict::cutFileHasTheRowOfItsSize()
+{
+    QFETCH(qint64, size);
+    QFETCH(QString, row);
+    QFETCH(bool, wholeBlocks);
+    QTemporaryDir folder;
+    std::vector<std::string> keys;
+    for (int i = 0; i < 1000; ++i)
+        keys.push_back("layer" + std::to_string(i) + ".weight");
+    const QString file = writeKeys(folder, keys);
+    QVERIFY(QFileInfo(file).size() > size);
+    QVERIFY(QFile::resize(file, size));
+    const VerifyReport report = verifyFile(file);
+    QCOMPARE(rowsOf(report), std::set<std::string>{row.toStdString()});
+    QCOMPARE(!report.verdicts[0].evidence.empty(), wholeBlocks);
 }
 
 namespace {
