@@ -244,10 +244,12 @@ def main():
     cells = [c for c in (campaign() if o.campaign else short_list()) if o.filter in " ".join(map(str, c[:4]))]
     print(f"{'workload':10} | {'world':8} | {'optim':5} | {'amp':4} | {'setting':18} | {'values':>8} | verdict", flush=True)
     bad = same_world(worker, cells, steps, cut)
-    if not o.filter:
-        for workload, chain in (("digits-cnn", [4, 1, 4]), ("char-gpt", [4, 2, 0]), ("toy-mlp", [2, 0, 2])):
-            bad += other_worlds(worker, workload, chain, 36, 1e-3)
-    sys.exit(1 if bad or not cells else 0)
+    chains = [("digits-cnn", [4, 1, 4]), ("char-gpt", [4, 2, 0])]
+    if o.campaign:
+        chains = [(w, c) for w in WORKLOADS for c in ([4, 1, 4], [4, 2, 0], [2, 0, 2], [0, 4], [4, 2, 1, 4])]
+    for workload, chain in chains if not o.filter or o.filter == "chains" else []:
+        bad += other_worlds(worker, workload, chain, 36, 1e-3)
+    sys.exit(1 if bad or not (cells or o.filter == "chains") else 0)
 
 
 if __name__ == "__main__":
