@@ -1477,6 +1477,10 @@ max %3
         <source>A twin can tell whether anything else differs.</source>
         <translation>是否还有其他差异，可由孪生运行判断。</translation>
     </message>
+    <message>
+        <source>Mixed precision rounds sums coarsely, in another order on several ranks; phase 3 measures how far.</source>
+        <translation>混合精度的求和舍入较粗，多 rank 时顺序不同；差多少由第 3 阶段测量。</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::CoverageView</name>

@@ -69,7 +69,8 @@ Result<ComparisonRule> ruleFor(const RunEntry& a, RunReader& readerA, const RunE
     rule.batchStatistics = buffers->changed > 0;
     // A loader draws once an epoch; random layers draw in every step.
     rule.randomLayers = random->seen >= 2 && random->changed == random->seen;
-    if (rule.batchStatistics || rule.randomLayers) {
+    rule.mixedPrecision = a.config.amp != "off" || b.config.amp != "off";
+    if (rule.batchStatistics || rule.randomLayers || rule.mixedPrecision) {
         rule.kind = ComparisonRule::Kind::ByDesign;
         return rule;
     }

@@ -87,7 +87,8 @@ QString referenceRun(const ProjectSnapshot& snapshot, const RunEntry& run)
     clean.faults.clear();
     const RunEntry* healthy = nullptr;
     for (const RunEntry& other : snapshot.runs) {
-        if (!other.configReadable || other.info.id == run.info.id || other.info.lastStep < 1)
+        if (!other.configReadable || other.info.id == run.info.id || other.info.lastStep < 1 ||
+            (other.auxiliary() && !run.auxiliary()))
             continue;
         RunConfig config = other.config;
         config.name.clear();
@@ -106,7 +107,8 @@ QString referenceRun(const ProjectSnapshot& snapshot, const RunEntry& run)
     const RunEntry* fallback = nullptr;
     for (const RunEntry& other : snapshot.runs) {
         if (!other.configReadable || other.config.mode != "single" || !same(other.config) ||
-            !other.config.faults.empty() || other.info.lastStep < 1)
+            !other.config.faults.empty() || other.info.lastStep < 1 ||
+            (other.auxiliary() && !run.auxiliary()))
             continue;
         if (batches(other.config) == batches(run.config))
             return other.id();
@@ -143,7 +145,10 @@ NextAction nextAction(const ProjectSnapshot& snapshot, const RunVerdicts& verdic
         next.secondary = {Command::NewRun, Tr::tr("Choose settings"), {}, QStringLiteral("single")};
         return next;
     }
-    const RunEntry& newest = snapshot.runs.front();
+    // What people started speaks for the project; runs of gates and drills only where there is nothing else.
+    const auto own = std::find_if(snapshot.runs.begin(), snapshot.runs.end(),
+                                  [](const RunEntry& run) { return !run.auxiliary(); });
+    const RunEntry& newest = own == snapshot.runs.end() ? snapshot.runs.front() : *own;
     if (newest.info.state == RunState::Failed)
         return failedRun(newest);
 
@@ -152,7 +157,8 @@ NextAction nextAction(const ProjectSnapshot& snapshot, const RunVerdicts& verdic
     bool single = false;
     for (const RunEntry& run : snapshot.runs) {
         single = single || run.config.mode == "single";
-        if (!ddp && run.config.mode != "single" && run.config.mode != "twin")
+        if (!ddp && run.config.mode != "single" && run.config.mode != "twin" &&
+            (!run.auxiliary() || own == snapshot.runs.end()))
             ddp = &run;
     }
     if (!ddp || !single) {

@@ -162,6 +162,10 @@ QString designSentence(const ComparisonRule& rule)
             "BatchNorm: one process normalises over the global batch, a rank over its own samples.");
     if (rule.randomLayers)
         why << Tr::tr("Random layers: every rank draws its own dropout masks.");
+    if (rule.mixedPrecision)
+        why << Tr::tr(
+            "Mixed precision rounds sums coarsely, in another order on several ranks; phase 3 measures "
+            "how far.");
     return why.join(QLatin1Char(' '));
 }
 

@@ -14,6 +14,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace lockstep {
 
@@ -73,14 +74,7 @@ void CheckpointKeysView::setTree(const CheckpointTreePtr& tree)
     model_->setTree(tree);
     if (!tree)
         return;
-    const int width = view_->viewport()->width();
-    view_->setColumnWidth(CheckpointTreeModel::Key, std::max(240, width * 34 / 100));
-    view_->setColumnWidth(CheckpointTreeModel::Kind, 90);
-    view_->setColumnWidth(CheckpointTreeModel::Shape, 120);
-    view_->setColumnWidth(CheckpointTreeModel::Elements, 110);
-    view_->setColumnWidth(CheckpointTreeModel::Norm, 96);
-    view_->setColumnWidth(CheckpointTreeModel::Min, 96);
-    view_->setColumnWidth(CheckpointTreeModel::NanCount, 60);
+    layoutColumns();
     expandShallow();
 }
 
@@ -105,6 +99,36 @@ bool CheckpointKeysView::clearFilter()
         return false;
     edit_->clear();
     return true;
+}
+
+// The key takes what is left; where that is too little, columns go, the least deciding first.
+void CheckpointKeysView::layoutColumns()
+{
+    using Model = CheckpointTreeModel;
+    constexpr int kLeastKey = 220;
+    constexpr std::pair<int, int> widths[] = {
+        {Model::Kind, 84}, {Model::Shape, 112},   {Model::Elements, 100}, {Model::Norm, 88},
+        {Model::Min, 84},  {Model::NanCount, 52}, {Model::ValueText, 96}};
+    int left = view_->viewport()->width();
+    for (const auto& [column, width] : widths) {
+        view_->setColumnHidden(column, false);
+        view_->setColumnWidth(column, width);
+        left -= width;
+    }
+    for (const int column : {Model::Min, Model::Elements, Model::Norm, Model::NanCount}) {
+        if (left >= kLeastKey)
+            break;
+        left += view_->columnWidth(column);
+        view_->setColumnHidden(column, true);
+    }
+    view_->setColumnWidth(Model::Key, std::max(left, kLeastKey));
+}
+
+void CheckpointKeysView::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    if (model_->tree())
+        layoutColumns();
 }
 
 // The file and its first level; a large optimizer state stays folded.

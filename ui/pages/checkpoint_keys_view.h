@@ -31,7 +31,11 @@ public:
 Q_SIGNALS:
     void rowChosen(int row); // position in CheckpointTree::rows; -1: none
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    void layoutColumns();
     void expandShallow();
     void makeActions();
     void copyKeys();

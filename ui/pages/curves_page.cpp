@@ -135,7 +135,7 @@ void CurvesPage::chooseDefaults()
     if (!snapshot_ || !context().selection.chosen().isEmpty())
         return;
     for (const RunEntry& run : snapshot_->runs) {
-        const QString reference = referenceRun(*snapshot_, run);
+        const QString reference = run.auxiliary() ? QString() : referenceRun(*snapshot_, run);
         if (reference.isEmpty())
             continue;
         context().selection.setRuns(reference, run.id());

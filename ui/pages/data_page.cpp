@@ -84,7 +84,7 @@ void DataPage::buildCoverage()
 void DataPage::buildWhatIf()
 {
     whatIfPane_ = new Pane(tr("What if"), this);
-    QHBoxLayout* row = whatIfPane_->head(); // one line, no body
+    QHBoxLayout* row = whatIfPane_->head();
     const auto field = [&](const QString& text, QWidget* widget) {
         row->addWidget(label("secondary", text, whatIfPane_));
         row->addWidget(widget);
@@ -102,8 +102,8 @@ void DataPage::buildWhatIf()
     row->addWidget(shuffle_);
     whatIf_ = label("body", {}, whatIfPane_);
     whatIf_->setObjectName(QStringLiteral("whatIfAnswer"));
-    row->addSpacing(12);
-    row->addWidget(whatIf_, 1);
+    whatIf_->setContentsMargins(12, 5, 12, 6);
+    whatIfPane_->addWidget(whatIf_);
     judgePlan_ = button(tr("Judge this plan"), {}, whatIfPane_);
     row->addWidget(judgePlan_);
     whatIfPane_->hide();

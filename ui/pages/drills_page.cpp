@@ -112,7 +112,8 @@ QWidget* DrillsPage::makeTimeoutPane()
     terms_ = new QGridLayout;
     terms_->setHorizontalSpacing(12);
     terms_->setVerticalSpacing(3);
-    terms_->setColumnStretch(0, 1);
+    terms_->setColumnStretch(0, 3);
+    terms_->setColumnStretch(1, 2);
     words->addLayout(terms_);
     timeoutSentence_ = wrappedLabel("note", {}, pane);
     words->addWidget(timeoutSentence_);
@@ -128,6 +129,7 @@ QWidget* DrillsPage::makeDegradePane()
     pane->head()->addWidget(play);
     degradeText_ = wrappedLabel("note", {}, pane);
     degradeText_->setContentsMargins(12, 8, 12, 4);
+    degradeText_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     feed_ = new CurveFeed({Quantity::Loss}, this);
     degradePlot_ = new CurveView(pane);
     degradePlot_->setObjectName(QStringLiteral("degradePlot"));
@@ -187,8 +189,13 @@ void DrillsPage::load()
 
 void DrillsPage::showPicture(const DrillsPicturePtr& picture)
 {
-    const int row = std::max(drillsTable_->currentIndex().row(), 0);
+    int row = drillsTable_->currentIndex().row();
     picture_ = picture;
+    if (row < 0) { // one that has something to tell
+        const auto told = std::find_if(picture->drills.begin(), picture->drills.end(),
+                                       [](const DrillStory& story) { return !story.lanes.empty(); });
+        row = told == picture->drills.end() ? 0 : int(told - picture->drills.begin());
+    }
     drills_->setTable(tableOf(*picture));
     drillsTable_->setCurrentIndex(drills_->index(row, 0));
     showDrill(row);
@@ -248,10 +255,10 @@ void DrillsPage::showTimeout()
     timeoutFor_->setToolTip(story.run);
     int row = 0;
     for (const auto& [term, value] : story.terms) {
-        auto* name = new ElidedLabel("note", this, Qt::ElideRight);
-        name->setFullText(term);
-        terms_->addWidget(name, row, 0);
-        terms_->addWidget(label("body", value, this), row, 1, Qt::AlignRight);
+        terms_->addWidget(wrappedLabel("note", term, this), row, 0);
+        QLabel* number = wrappedLabel("body", value, this);
+        number->setAlignment(Qt::AlignRight | Qt::AlignTop);
+        terms_->addWidget(number, row, 1);
         ++row;
     }
     timeoutSentence_->setText(!story.error.isEmpty() ? story.error

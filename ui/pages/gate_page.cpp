@@ -123,7 +123,7 @@ void GatePage::build()
     table_ = new DataTable(checksPane_, 29);
     table_->setAccessibleName(tr("Checks"));
     table_->setModel(checks_);
-    table_->setColumnPlan(ChecksModel::Check, {ChecksModel::Where});
+    table_->setColumnPlan(ChecksModel::Limit, {ChecksModel::Where}); // a long limit is cut, numbers never
     checksPane_->addWidget(emptyText_);
     checksPane_->addWidget(table_, 1);
     checksPane_->body()->addStretch(0);

@@ -196,7 +196,7 @@ void OverviewPage::refresh()
     pairA_.clear();
     pairB_.clear();
     for (const RunEntry& run : snapshot->runs) {
-        if (run.config.mode == "single" || run.info.lastStep < 0)
+        if (run.config.mode == "single" || run.info.lastStep < 0 || run.auxiliary())
             continue;
         pairB_ = run.id();
         pairA_ = referenceRun(*snapshot, run);
@@ -246,16 +246,17 @@ void OverviewPage::updateChanges()
         for (int i = 0; i < diff_->rowCount(parent) && row < kChangesShown; ++i) {
             const auto cell = [&](int column) { return diff_->index(i, column, parent).data().toString(); };
             const bool maths = diff_->index(i, 0, parent).data(TintRole).toBool();
-            auto* key = label(maths ? "error" : "body", cell(RunConfigDiffModel::Key), changeRows_);
-            auto* from = label("secondary", cell(RunConfigDiffModel::ValueA), changeRows_);
-            auto* to = label(maths ? "error" : "body", cell(RunConfigDiffModel::ValueB), changeRows_);
-            from->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-            to->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-            for (QLabel* one : {key, from, to})
+            const auto place = [&](const char* role, int column, int at) {
+                auto* one = new ElidedLabel(role, changeRows_);
+                one->setFullText(cell(column));
+                one->setAlignment((at > 0 ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
                 one->setFixedHeight(24);
-            grid->addWidget(key, row, 0);
-            grid->addWidget(from, row, 1);
-            grid->addWidget(to, row, 2);
+                grid->addWidget(one, row, at);
+            };
+            const char* const role = maths ? "error" : "body";
+            place(role, RunConfigDiffModel::Key, 0);
+            place("secondary", RunConfigDiffModel::ValueA, 1);
+            place(role, RunConfigDiffModel::ValueB, 2);
             ++row;
         }
     }

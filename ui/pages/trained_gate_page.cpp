@@ -54,9 +54,7 @@ TrainedGatePage::TrainedGatePage(const PageContext& context, const QString& phas
                                         stripPane_));
     stripPane_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     plots_ = new PairPlots(this);
-    plots_->setObjectName(QStringLiteral("gatePlots"));
     facts_ = new FactRow(this);
-    facts_->setObjectName(QStringLiteral("gateFacts"));
     // Banner and override bar first, then from cause to verdict; the checks stand last.
     column()->insertWidget(2, stripPane_);
     column()->insertWidget(3, plots_, 1);
@@ -115,7 +113,8 @@ void TrainedGatePage::showRuns()
 
 void TrainedGatePage::showBand()
 {
-    if (reference_.isEmpty() || run_.isEmpty() || !isVisible())
+    // The envelope that the project keeps is that of phase 2.
+    if (!gradients_ || reference_.isEmpty() || run_.isEmpty() || !isVisible())
         return;
     const RunComparisonPtr known = context().comparisons.result(reference_, run_);
     if (!known || known->live)

@@ -127,12 +127,15 @@ void ElidedLabel::paintEvent(QPaintEvent*)
     ensurePolished();
     painter.setPen(palette().color(foregroundRole()));
     const QRect area = contentsRect();
-    painter.drawText(area, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,
+    painter.drawText(area, int(alignment()) | Qt::TextSingleLine,
                      fontMetrics().elidedText(text_, mode_, area.width()));
 }
 
-Pane::Pane(const QString& title, QWidget* parent) : QFrame(parent), title_(label("paneTitle", title, this))
+Pane::Pane(const QString& title, QWidget* parent)
+    : QFrame(parent), title_(new ElidedLabel("paneTitle", this, Qt::ElideRight))
 {
+    title_->setFullText(title);
+    title_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
     setObjectName(QStringLiteral("pane"));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(1, 1, 1, 1);
@@ -154,7 +157,7 @@ Pane::Pane(const QString& title, QWidget* parent) : QFrame(parent), title_(label
 
 void Pane::setTitle(const QString& title)
 {
-    title_->setText(title);
+    title_->setFullText(title);
 }
 
 void Pane::addWidget(QWidget* widget, int stretch)

@@ -64,7 +64,7 @@ public:
     void addWidget(QWidget* widget, int stretch = 0);
 
 private:
-    QLabel* title_;
+    ElidedLabel* title_;
     QHBoxLayout* head_;
     QVBoxLayout* body_;
 };

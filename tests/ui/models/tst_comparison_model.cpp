@@ -96,6 +96,17 @@ private Q_SLOTS:
         QVERIFY(verdict.explanation.contains(QStringLiteral("twin")));
     }
 
+    void underMixedPrecisionOnlyTheSamplesAreJudged()
+    {
+        ProjectFixture project;
+        const auto amp = [](RunConfig& config) { config.amp = "bf16"; };
+        project.finished("single", 2, 0, 0, amp);
+        const QString ddp = project.finished("ddp", 2, 0.1, 1, amp);
+        const RunVerdict verdict = verdictOf(project, ddp);
+        QCOMPARE(verdict.state, State::CannotCompare);
+        QVERIFY(verdict.explanation.contains(QStringLiteral("Mixed precision")));
+    }
+
     void theMeasuredEnvelopeJudgesAndItsBandIsKept()
     {
         ProjectFixture project;

@@ -119,6 +119,19 @@ private Q_SLOTS:
         QCOMPARE(referenceRun(project, faulty), QStringLiteral("twin-01"));
     }
 
+    void runsOfGatesAndDrillsDoNotSpeakForTheProject()
+    {
+        ProjectSnapshot project;
+        RunEntry drill = run("drill-kill-01", "ddp", RunState::Failed);
+        drill.info.name = "drill-kill";
+        RunEntry repeat = run("gate-repeat-1-01", "single");
+        repeat.info.name = "gate-repeat-1";
+        project.runs = {drill, repeat, run("ddp-01", "ddp"), run("single-01", "single")};
+        QVERIFY(nextAction(project, {}).state != State::Failed);
+        QCOMPARE(referenceRun(project, project.runs[2]), QStringLiteral("single-01"));
+        QCOMPARE(referenceRun(project, project.runs[0]), QStringLiteral("gate-repeat-1-01")); // among their own
+    }
+
     void anotherSeedIsNoReference()
     {
         ProjectSnapshot project;
