@@ -22,7 +22,9 @@ total=0 failed=0
 for target in "${targets[@]}"; do
   mkdir -p "$build/fuzz/corpus/$target" "$seeds/$target"
   log="$build/fuzz/$target.log"
-  if ! "$build/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=512 -malloc_limit_mb=192 -max_len=32768 -print_final_stats=1 \
+  longest=32768
+  [ "$target" != dcp ] || longest=8192
+  if ! "$build/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=512 -malloc_limit_mb=192 -max_len=$longest -print_final_stats=1 \
       -artifact_prefix="$build/fuzz/findings/$target-" "$build/fuzz/corpus/$target" "$seeds/$target" >"$log" 2>&1; then
     failed=1
     grep -m5 -E "ERROR|runtime error|SUMMARY" "$log" || tail -5 "$log"
