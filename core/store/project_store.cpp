@@ -110,12 +110,11 @@ struct ProjectStore::Impl {
     Status forEach(const char* sql, PerRow&& perRow, const Args&... args)
     {
         Statement statement(database, sql);
-        if (Status bound = statement.bind(args...); !bound.ok())
-            return bound;
-        Result<bool> row = statement.step();
-        for (; row.ok() && *row; row = statement.step())
-            perRow(statement);
-        return row.ok() ? Status() : Status(row.error());
+        const auto always = [&perRow](const Statement& row) {
+            perRow(row);
+            return Status();
+        };
+        return statement.forEach(always, args...);
     }
     // All of `write` or nothing.
     Status atomically(auto&& write)

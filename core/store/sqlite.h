@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 struct sqlite3;
@@ -63,6 +64,24 @@ public:
         int position = 0;
         (bindOne(++position, args), ...);
         return {};
+    }
+    // `perRow` (Status(const Statement&)) for every row; stops at the first error.
+    template<typename PerRow, typename... Args>
+    Status forEach(PerRow&& perRow, const Args&... args)
+    {
+        if (Status bound = bind(args...); !bound.ok())
+            return bound;
+        for (;;) {
+            const Result<bool> row = step();
+            if (!row.ok())
+                return row.error();
+            if (!*row)
+                return {};
+            if (Status status = perRow(std::as_const(*this)); !status.ok()) {
+                reset();
+                return status;
+            }
+        }
     }
     // True: a row stands in the columns. False: done, and rewound.
     Result<bool> step();
