@@ -51,8 +51,9 @@ struct Session {
 // Settings that do not decide what is trained.
 bool isIncidental(const std::string& key)
 {
-    static const std::set<std::string> keys = {"mode",        "record",           "steps", "epochs",
-                                               "align_world", "checkpoint_every", "name"};
+    static const std::set<std::string> keys = {
+        "mode",        "record",           "steps", "epochs",   "resume",
+        "align_world", "checkpoint_every", "name",  "log_every"};
     return keys.contains(key);
 }
 

@@ -110,16 +110,23 @@ void orderRepeats(const Case& c, Suspicions& out)
     }
 }
 
+// The step of the last resume; -1: none.
+std::int64_t lastResume(const RunTrace& run)
+{
+    std::int64_t step = -1;
+    for (const EventRecord& event : run.events())
+        if (event.kind == "resume")
+            step = std::max(step, event.step);
+    return step;
+}
+
 // A resume inside an epoch whose ids from there on are those of the first epoch at the same places.
 void orderLostOnResume(const Case& c, Suspicions& out)
 {
     const std::int64_t step = dataStart(c);
     if (step < 1)
         return;
-    std::int64_t resumedAt = -1;
-    for (const EventRecord& event : c.sus().events())
-        if (event.kind == "resume")
-            resumedAt = std::max(resumedAt, event.step);
+    const std::int64_t resumedAt = lastResume(c.sus());
     if (resumedAt < 0 || step < resumedAt || step > resumedAt + 1)
         return;
     out.push_back(
@@ -300,6 +307,9 @@ void workerSeeds(const Case& c, Suspicions& out)
         if (ofRanks.size() < 2 || !same)
             continue;
         const EpochIds epoch = epochAt(c.sus(), step);
+        // An epoch that a resume continues was opened by another run: its seed is that of the checkpoint's writer.
+        if (epoch.firstStep == lastResume(c.sus()) + 1 && epoch.firstStep > 1)
+            continue;
         Suspicion s;
         s.cause = "A8";
         s.fit = kSignature;

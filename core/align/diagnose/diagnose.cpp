@@ -12,6 +12,13 @@ namespace {
 
 using namespace align;
 
+// What a comparison with a single process leaves open for such models; a twin closes it.
+constexpr const char* kForwardOpen = "The model has random layers or batch statistics, so its losses and "
+                                     "gradients cannot be held against a single process. "
+                                     "Only ids, rates and what the ranks say of each other were judged. "
+                                     "Record a twin of the run, or use --prove, to judge "
+                                     "the rest.";
+
 // The step a finding that no sharper rule explains stands at, by the link that broke first.
 struct Remainder {
     CausalLink link;
@@ -154,7 +161,8 @@ void noteDifferingSettings(const RunTraits& reference, const RunTraits& suspect,
     for (std::size_t i = 0; i < reference.settings.size() && i < suspect.settings.size(); ++i) {
         const auto& [key, a] = reference.settings[i];
         const auto& b = suspect.settings[i].second;
-        static const std::string expected[] = {"mode", "world", "align_world", "record", "steps", "epochs"};
+        static const std::string expected[] = {"mode",   "world",  "align_world", "record",           "steps",
+                                               "epochs", "resume", "log_every",   "checkpoint_every", "name"};
         if (a != b && std::find(std::begin(expected), std::end(expected), key) == std::end(expected))
             list += fmt::format("{}{} {} against {}", list.empty() ? "" : ", ", key, a.empty() ? "-" : a,
                                 b.empty() ? "-" : b);
@@ -218,10 +226,7 @@ Result<Diagnosis> judge(const RunTrace& reference, const RunTrace& suspect)
             reference.lastStep(), suspect.lastStep(), c->lastStep()));
     if (!c->rankByRank() && (drawsEachStep(suspect) || batchStatistics(suspect)) &&
         c->link() == CausalLink::Forward)
-        diagnosis.problems.push_back(
-            "The model has random layers or batch statistics, so its losses and gradients cannot "
-            "be held against a single process. Only ids, rates and what the ranks say of each "
-            "other were judged. Record a twin of the run, or use --prove, to judge the rest.");
+        diagnosis.problems.push_back(kForwardOpen);
     noteDifferingSettings(reference.traits(), suspect.traits(), diagnosis);
     diagnosis.firstStep = c->start();
     diagnosis.link = c->link();
@@ -275,6 +280,7 @@ Result<Diagnosis> diagnose(const DiagnosedRun& reference, const DiagnosedRun& su
             exact->findings.push_back(std::move(finding));
     }
     exact->problems = asAsked->problems;
+    std::erase(exact->problems, kForwardOpen);
     if (exact->firstStep < 0) {
         exact->firstStep = asAsked->firstStep;
         exact->link = asAsked->link;
