@@ -69,7 +69,8 @@ MappedRange::MappedRange(const void* begin, std::size_t size)
     std::call_once(once, installHandler);
     for (std::size_t i = 0; i < slots.size(); ++i) {
         std::uintptr_t free = 0;
-        if (!slots[i].begin.compare_exchange_strong(free, kReserved))
+        if (slots[i].begin.load(std::memory_order_relaxed) != 0 ||
+            !slots[i].begin.compare_exchange_strong(free, kReserved))
             continue;
         slots[i].cut = false;
         slots[i].size = size;

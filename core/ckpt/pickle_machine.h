@@ -126,6 +126,7 @@ private:
     std::vector<NodeId> memo_;
     std::unordered_map<std::uint64_t, NodeId> sparseMemo_; // indices far beyond the number of entries
     std::size_t memoCount_ = 0;
+    std::vector<std::int64_t> dims_; // of the tensor being rebuilt
 };
 
 } // namespace lockstep

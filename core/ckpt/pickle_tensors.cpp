@@ -39,24 +39,24 @@ PickleMachine::Problem PickleMachine::strided(NodeId args, TensorInfo& info, Nod
     if (argCount(args) < 4 || kind(arg(args, 0)) != ValueKind::Storage)
         return badArguments(callee, "the first argument is not a storage");
     const Checkpoint::StorageUse use = c_.storageUses[c_.nodes[arg(args, 0)].index];
-    std::vector<std::int64_t> dims;
-    if (!intArg(args, 1, info.offset) || !dimsArg(arg(args, 2), dims))
+    dims_.clear();
+    if (!intArg(args, 1, info.offset) || !dimsArg(arg(args, 2), dims_))
         return badArguments(callee, "offset or size is not made of whole numbers");
-    const std::size_t rank = dims.size();
-    if (!dimsArg(arg(args, 3), dims))
+    const std::size_t rank = dims_.size();
+    if (!dimsArg(arg(args, 3), dims_))
         return badArguments(callee, "the stride is not made of whole numbers");
-    if (dims.size() != 2 * rank)
+    if (dims_.size() != 2 * rank)
         return problem(CkptFault::TensorShape, "size has " + std::to_string(rank) +
                                                    " dimensions, stride has " +
-                                                   std::to_string(dims.size() - rank));
+                                                   std::to_string(dims_.size() - rank));
     info.rank = static_cast<std::uint8_t>(rank);
     info.storage = use.storage;
     info.dtype = use.dtype.value_or(DType::UInt8);
-    for (const std::int64_t n : dims)
+    for (const std::int64_t n : dims_)
         if (n < 0)
             return problem(CkptFault::TensorShape, "a size or stride of " + std::to_string(n));
-    b_.charge(dims.size() * sizeof(std::int64_t));
-    info.dims = b_.addDims(dims);
+    b_.charge(dims_.size() * sizeof(std::int64_t));
+    info.dims = b_.addDims(dims_);
     return std::nullopt;
 }
 

@@ -47,13 +47,18 @@ std::uint64_t hashName(std::string_view name)
 // Whether a name can stay inside a folder and be shown in one line of its own.
 bool safeName(std::string_view name)
 {
-    if (name.empty() || name.front() == '/' || name.find('\0') != std::string_view::npos)
+    if (name.empty() || name.front() == '/')
         return false;
-    for (std::size_t start = 0; start <= name.size();) {
-        const std::size_t end = std::min(name.find_first_of("/\\", start), name.size());
-        if (name.substr(start, end - start) == "..")
+    std::size_t start = 0; // of the folder or file name that is looked at
+    for (std::size_t i = 0; i <= name.size(); ++i) {
+        const char c = i < name.size() ? name[i] : '/';
+        if (c == '\0')
             return false;
-        start = end + 1;
+        if (c != '/' && c != '\\')
+            continue;
+        if (name.substr(start, i - start) == "..")
+            return false;
+        start = i + 1;
     }
     return true;
 }
