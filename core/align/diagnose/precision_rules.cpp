@@ -17,21 +17,11 @@ bool isUsersScript(const RunTraits& traits)
                        [](const auto& setting) { return setting.first == "workload_options.script"; });
 }
 
-// Whether the steps themselves draw random numbers. A loader draws once per epoch, which is not such a draw.
-bool drawsInSteps(const RunTrace& run)
-{
-    int moves = 0;
-    for (std::int64_t step = 1; step < std::min<std::int64_t>(run.lastStep(), 8); ++step)
-        moves += run.bits(run.ranks().front(), Quantity::RngCpu, step) !=
-                 run.bits(run.ranks().front(), Quantity::RngCpu, step + 1);
-    return moves > 1;
-}
-
 void sharedStream(const Case& c, Suspicions& out)
 {
     // The engine seeds every rank's stream by itself. Scripts often seed all ranks alike, which harms nothing that draws
     // nothing.
-    if (isUsersScript(c.sus().traits()) && !drawsInSteps(c.sus()))
+    if (isUsersScript(c.sus().traits()) && !drawsEachStep(c.sus()))
         return;
     const std::int64_t step = std::max<std::int64_t>(0, c.sus().view().firstStep);
     if (c.world() < 2 || !c.sus().sameOnRanks(Quantity::RngCpu, step).value_or(false))
