@@ -33,7 +33,7 @@ struct CurveFeed::Builder {
     // Everything is made anew when the x axis changes, else what was touched.
     RunCurvesPtr made(std::set<Quantity> touched, XUnit wanted)
     {
-        if (wanted != unit || touched.contains(Quantity::Samples)) {
+        if (wanted != unit || touched.contains(Quantity::SamplesSeen)) {
             unit = wanted;
             curves = {};
             countSamples();
@@ -59,13 +59,13 @@ struct CurveFeed::Builder {
         return std::make_shared<const RunCurves>(curves);
     }
 
+    // Each rank counts the samples of all ranks; the first one speaks for the run.
     void countSamples()
     {
-        std::vector<SeriesSnapshot::Ptr> samples;
+        curves.seen = nullptr;
         for (const auto& [key, series] : bySteps)
-            if (key.quantity == Quantity::Samples)
-                samples.push_back(series);
-        curves.seen = samples.empty() ? nullptr : runningTotal(samples);
+            if (key.quantity == Quantity::SamplesSeen && !curves.seen)
+                curves.seen = series;
     }
 };
 
@@ -80,7 +80,7 @@ void CurveFeed::setRuns(const ProjectSnapshot& snapshot, const QStringList& runI
 {
     std::vector<Quantity> wanted = quantities_;
     if (unit_ == XUnit::Samples) // another request: these runs are read anew
-        wanted.push_back(Quantity::Samples);
+        wanted.push_back(Quantity::SamplesSeen);
     std::vector<SeriesRequest> requests;
     for (const QString& id : runIds)
         if (const RunEntry* run = snapshot.run(id))
@@ -98,6 +98,17 @@ void CurveFeed::setRuns(const ProjectSnapshot& snapshot, const QStringList& runI
         loader_.setRequests(std::move(requests));
     if (gone)
         Q_EMIT changed();
+}
+
+void CurveFeed::setXUnit(XUnit unit)
+{
+    if (unit == unit_)
+        return;
+    unit_ = unit;
+    // Nothing of the old axis stays; what is still being read is dropped by its builder.
+    runs_.clear();
+    deltas_.clear();
+    builders_.clear();
 }
 
 void CurveFeed::setReference(const QString& runId, Quantity quantity)

@@ -44,9 +44,9 @@ public:
 
     // Call again with every new snapshot of the project: runs that ended are read a last time.
     void setRuns(const ProjectSnapshot& snapshot, const QStringList& runIds);
-    // What the series lie over from the next setRuns() on. XUnit::Samples needs runs that recorded their samples, others
+    // What the series lie over from the next setRuns() on. XUnit::Samples needs runs that recorded the samples seen, others
     // stay empty.
-    void setXUnit(XUnit unit) { unit_ = unit; }
+    void setXUnit(XUnit unit);
     XUnit xUnit() const { return unit_; }
     // Between steps and what the series lie over, by the records of this run; the step itself where that is not known.
     qint64 xOfStep(const QString& runId, qint64 step) const;

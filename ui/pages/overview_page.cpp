@@ -1,6 +1,7 @@
 #include "ui/pages/overview_page.h"
 
 #include "ui/models/comparison_model.h"
+#include "ui/models/findings_model.h"
 #include "ui/models/format.h"
 #include "ui/models/gates_model.h"
 #include "ui/models/project_model.h"
@@ -307,7 +308,7 @@ void OverviewPage::updateNotes()
             where << tr("step %1").arg(finding.step);
         if (finding.rank >= 0)
             where << tr("rank %1").arg(finding.rank);
-        where << qs(finding.confidence);
+        where << confidenceWord(finding.confidence);
         notes.push_back({State::Diverged, tr("finding"), qs(finding.sentence),
                          where.join(QStringLiteral(", ")), QStringLiteral("curves")});
     }

@@ -1,6 +1,7 @@
 #include "ui/pages/report_page.h"
 
 #include "ui/models/checks_model.h"
+#include "ui/models/findings_model.h"
 #include "ui/models/format.h"
 #include "ui/models/gates_model.h"
 #include "ui/models/project_model.h"
@@ -122,7 +123,7 @@ QString ReportPage::markdown() const
                              qs(check.value), qs(check.limit));
     }
     for (const FindingRow& finding : snapshot->findings)
-        text += QStringLiteral("\n- %1 (%2)\n").arg(qs(finding.sentence), qs(finding.confidence));
+        text += QStringLiteral("\n- %1 (%2)\n").arg(qs(finding.sentence), confidenceWord(finding.confidence));
     return text;
 }
 

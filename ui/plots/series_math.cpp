@@ -55,24 +55,6 @@ RankSpread spreadOf(const std::vector<SeriesSnapshot::Ptr>& ranks)
             SeriesSnapshot::fromSteps(steps, mean)};
 }
 
-SeriesSnapshot::Ptr runningTotal(const std::vector<SeriesSnapshot::Ptr>& series)
-{
-    std::vector<std::int64_t> steps;
-    std::vector<double> totals;
-    std::vector<std::size_t> at(series.size(), 0);
-    double total = 0;
-    walkSteps(series, at,
-              [&](std::int64_t step, const std::vector<double>& values, const std::vector<bool>& present) {
-                  if (std::find(present.begin(), present.end(), false) != present.end())
-                      return;
-                  for (const double value : values)
-                      total += std::isfinite(value) ? value : 0;
-                  steps.push_back(step);
-                  totals.push_back(total);
-              });
-    return SeriesSnapshot::fromSteps(steps, totals);
-}
-
 SeriesSnapshot::Ptr laidOver(const SeriesSnapshot& series, const SeriesSnapshot& x)
 {
     std::vector<std::int64_t> steps;

@@ -18,9 +18,6 @@ struct RankSpread {
 };
 RankSpread spreadOf(const std::vector<SeriesSnapshot::Ptr>& ranks);
 
-// At each step that every one of the series has: the sum of all their values up to there. Values that are not finite count 0.
-// Samples seen, from the samples of each rank and step.
-SeriesSnapshot::Ptr runningTotal(const std::vector<SeriesSnapshot::Ptr>& series);
 // The values of `series` at x(step) instead of step; steps without an x are left out, step 0 lies at 0. `x` must grow.
 SeriesSnapshot::Ptr laidOver(const SeriesSnapshot& series, const SeriesSnapshot& x);
 

@@ -177,12 +177,17 @@ void DrillTimeline::paintLane(QPainter& painter, const DrillLane& lane, int top)
         free = std::max(free, x);
         last = breaks ? moment.text : tr("%1 %2").arg(momentWord(moment.kind), timeText(moment.seconds));
     }
-    const double room = width() - kRight - free - 12;
+    // On a ground of its own, for the line of the limit runs through; at the left where the right is too narrow.
     painter.setFont(theme::font(11.5, lane.broken));
+    const double wanted = painter.fontMetrics().horizontalAdvance(last) + 6.0;
+    const double room = width() - kRight - free - 12;
+    QRectF words(free + 10, middle - 9, std::min(wanted, room), 18);
+    if (wanted > room && (host || lane.broken) && free - broke > wanted + 12)
+        words = QRectF(free - 10 - wanted, middle - 9, wanted, 18);
+    painter.fillRect(words, t.base);
     painter.setPen(t.ink);
-    if (room > 80)
-        painter.drawText(QRectF(free + 12, top, room, kLane), Qt::AlignVCenter | Qt::AlignLeft,
-                         painter.fontMetrics().elidedText(last, Qt::ElideRight, int(room)));
+    painter.drawText(words.adjusted(2, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft,
+                     painter.fontMetrics().elidedText(last, Qt::ElideRight, int(words.width()) - 2));
 }
 
 void DrillTimeline::paintEvent(QPaintEvent*)

@@ -293,6 +293,8 @@ private Q_SLOTS:
         QVERIFY(shows(page, QStringLiteral("fc.weight")));
         const auto* slice = page.findChild<TensorSliceModel*>();
         QCOMPARE(slice->columnCount(), 4);
+        if (qEnvironmentVariableIsSet("LOCKSTEP_GRAB"))
+            page.grab().save(qEnvironmentVariable("LOCKSTEP_GRAB") + QStringLiteral("/tensor.png"));
         QCOMPARE(slice->index(0, 1).data().toString(), QStringLiteral("-4.0000"));
         QVERIFY(page.escape());
         QVERIFY(!panel->isVisible());

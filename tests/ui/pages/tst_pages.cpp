@@ -11,6 +11,7 @@
 #include "ui/pages/runs_page.h"
 #include "ui/plots/curve_view.h"
 #include "ui/support/page_world.h"
+#include "ui/support/rank_run.h"
 #include "ui/widgets/building_blocks.h"
 #include "ui/widgets/causal_strip.h"
 #include "ui/widgets/data_table.h"
@@ -264,6 +265,35 @@ private Q_SLOTS:
         QCOMPARE(delta->cursorStep(), std::optional<qint64>(17));
         QVERIFY(page.escape());
         QVERIFY(!loss->cursorStep());
+    }
+
+    void curvesLieOverSamplesWhenAsked()
+    {
+        World w;
+        RankRun run(w.project, 2);
+        for (std::int64_t step = 1; step <= 20; ++step)
+            for (int rank = 0; rank < 2; ++rank)
+                run.record(rank, step,
+                           {{Quantity::Loss, 0, bitsOf(plainLoss(rank, step))},
+                            {Quantity::SamplesSeen, 0, std::uint64_t(step * 16)}});
+        run.commit();
+        run.finish();
+        QVERIFY(w.open());
+        CurvesPage page(w.context);
+        showPage(page);
+        auto* loss = page.findChild<CurveView*>(QStringLiteral("lossPlot"));
+        QTRY_VERIFY(drawnTo(*loss, 20));
+        page.findChild<QComboBox*>(QStringLiteral("xAxis"))->setCurrentIndex(3); // samples, log
+        QTRY_VERIFY(drawnTo(*loss, 320));                                        // 20 steps of 2 x 8
+        QVERIFY(!drawnTo(*loss, 20));
+        QTRY_VERIFY(loss->xRange().second >= 320);
+        QCOMPARE(loss->xScale(), XScale::Log);
+        page.open(QStringLiteral("step:10"));
+        QCOMPARE(loss->cursorStep(), std::optional<qint64>(160));
+        QVERIFY(loss->readoutText(160).startsWith(QStringLiteral("160 samples")));
+        QCOMPARE(w.selection.step(), std::optional<qint64>(10)); // other pages speak of steps
+        if (qEnvironmentVariableIsSet("LOCKSTEP_GRAB"))
+            page.grab().save(qEnvironmentVariable("LOCKSTEP_GRAB") + QStringLiteral("/samples.png"));
     }
 
     void curvesFollowALiveRun()
