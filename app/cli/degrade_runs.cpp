@@ -22,20 +22,20 @@ RunConfig wholeRun(const DegradeSetup& setup)
     return config;
 }
 
-// Correct ways to do the same sums: one process on the same global batches, from every rank on, with other threads.
+// Correct ways to do the same sums, whatever the model: the ranks' gradients added in rank order, in other buckets, and by
+// one process that works through the ranks' micro-batches one after the other.
 std::vector<RunConfig> repeats(const RunConfig& whole)
 {
-    std::vector<RunConfig> plan;
-    for (int i = 0; i + 1 < kMinRepeats; ++i) {
-        RunConfig config = whole;
-        config.mode = "single";
-        config.alignWorld = whole.world;
-        config.world = 1;
-        config.joinFrom = i % whole.world;
-        config.threads = whole.threads + i / whole.world;
-        config.name = fmt::format("degrade-repeat-{}", i + 1);
-        plan.push_back(config);
-    }
+    std::vector<RunConfig> plan(4, whole);
+    plan[0].reduction = "ordered";
+    plan[1].bucketMb = 0.001;
+    plan[2].bucketMb = 0.02;
+    plan[3].mode = "single";
+    plan[3].world = 1;
+    plan[3].dataWorld = whole.world;
+    static_assert(kMinRepeats <= 5, "the whole run is a repeat too");
+    for (std::size_t i = 0; i < plan.size(); ++i)
+        plan[i].name = fmt::format("degrade-repeat-{}", i + 1);
     return plan;
 }
 
@@ -117,6 +117,7 @@ void writeOutcome(JsonDocument& json, const DegradeOutcome& outcome)
     json.key("samples").number(outcome.samples).key("epochs").number(outcome.epochs);
     json.key("repeated").number(outcome.repeated).key("missing").number(outcome.missing);
     json.key("worst").real(outcome.worst).key("worst_step").number(outcome.worstStep);
+    json.key("apart").real(outcome.apart).key("of_spread").real(outcome.ofSpread);
     json.key("checks").beginArray();
     for (const GateCheck& check : outcome.checks) {
         json.beginObject().key("id").text(check.id).key("verdict").text(check.verdict);

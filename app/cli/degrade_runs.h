@@ -20,7 +20,7 @@ struct DegradeSetup {
 class DegradeReference
 {
 public:
-    // Runs the training once as it is and some times in other ways that are allowed: one process, other orders of sums.
+    // Runs the training once as it is and some times in other ways that are allowed: other orders of sums.
     static Result<DegradeReference> measure(const DrillSession& session, const DegradeSetup& setup);
 
     RunReader& whole() { return readers_.front(); }

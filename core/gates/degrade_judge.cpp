@@ -154,6 +154,10 @@ Status Judge::losses()
             continue;
         ++outcome_.steps;
         const double distance = std::abs(a->values[i] - b->values[j]);
+        if (distance > 0 && *limit > 0)
+            outcome_.ofSpread = std::max(outcome_.ofSpread, distance * band->scale / *limit);
+        if (distance > 0)
+            outcome_.apart = std::max(outcome_.apart, distance / std::abs(b->values[j]));
         const double share = distance == 0 ? 0 : *limit > 0 ? distance / *limit : INFINITY;
         if (!(share <= outcome_.worst)) {
             outcome_.worst = share;
@@ -161,11 +165,17 @@ Status Judge::losses()
         }
     }
     const bool all = outcome_.steps > 0 && outcome_.steps == std::int64_t(b->steps.size());
+    const std::string inside =
+        outcome_.apart == 0
+            ? fmt::format("The loss of {} steps is that of the uninterrupted run, in every bit.",
+                          grouped(outcome_.steps))
+            : fmt::format(
+                  "The loss of {} steps is at most {:.2g} of its value away, {:.2g} of what {} correct runs "
+                  "differ by.",
+                  grouped(outcome_.steps), outcome_.apart, outcome_.ofSpread, envelope_.repeats);
     add("loss", all && outcome_.worst <= 1,
         fmt::format("{:.3g} of the limit, {} steps", outcome_.worst, grouped(outcome_.steps)),
-        fmt::format("1, {} steps", grouped(std::int64_t(b->steps.size()))),
-        fmt::format("The loss of {} steps is inside the envelope of {} repeats; closest at step {}.",
-                    grouped(outcome_.steps), envelope_.repeats, outcome_.worstStep));
+        fmt::format("1, {} steps", grouped(std::int64_t(b->steps.size()))), inside);
     return {};
 }
 

@@ -32,6 +32,8 @@ struct DegradeOutcome {
     std::int64_t missing = 0;
     double worst = 0; // largest distance in units of its limit; 1 is the edge
     std::int64_t worstStep = -1;
+    double apart = 0;    // largest distance relative to the loss
+    double ofSpread = 0; // largest distance in units of what the correct runs differed by up to that step
     std::vector<GateCheck> checks;
 };
 

@@ -145,6 +145,7 @@ private:
         0; // ranks of the next segment, while the ranks of this one stop for it; 0: none asked for
     int segment_ = 1;
     bool endedByDeadline_ = false; // ranks did not stop in time
+    bool peerTimedOut_ = false;    // a rank has waited for another in vain
     ErrorKind failureKind_ = ErrorKind::RunFailed;
     std::string recorderError_;
     RunInfo info_;

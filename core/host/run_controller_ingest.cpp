@@ -120,7 +120,8 @@ void RunController::onGoodbye(const wire::Goodbye& goodbye)
         onRankFailed(goodbye.rank);
         // The peers of a rank that hangs have waited for all their patience: they report within moments of each other,
         // and who has not done so by then is the one they waited for.
-        if (isTimeoutOfPeer(goodbye.sentence) && phase_ == Phase::Failing) {
+        peerTimedOut_ = peerTimedOut_ || isTimeoutOfPeer(goodbye.sentence);
+        if (peerTimedOut_ && phase_ == Phase::Failing) {
             graceTimer_.stop();
             const auto silent = std::count_if(ranks_.begin(), ranks_.end(),
                                               [](const auto& rank) { return !rank->end && !rank->goodbye; });

@@ -101,6 +101,7 @@ Status RunController::beginSegment(int world, const std::string& reason, const s
     std::erase_if(config_.faults, [](const FaultSpec& fault) { return fault.id.starts_with("drill-"); });
     world_ = world;
     endedByDeadline_ = false;
+    peerTimedOut_ = false;
     if (Status written = writeConfig(); !written)
         return written;
     Result<ListenSocket> rendezvous = ListenSocket::open();
