@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import runpy
-import socket
 import sys
 import tempfile
 import textwrap
@@ -36,15 +35,15 @@ def run(script: "str | Path", *, probe: bool = True, world: int = 1, options: "t
         if not isinstance(script, Path):
             path = Path(folder) / "script.py"
             path.write_text(textwrap.dedent(script))
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        # Held here, as torchrun does: a port that is only looked up may be taken before a rank opens it.
+        store = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False) if world > 1 else None
         children = []
         for rank in range(world):
             variables = dict(environment or {}, OMP_NUM_THREADS="1")
-            if world > 1:
+            if store is not None:
                 variables.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(world), MASTER_ADDR="127.0.0.1",
-                                 MASTER_PORT=str(port), GLOO_SOCKET_IFNAME="lo")
+                                 MASTER_PORT=str(store.port), GLOO_SOCKET_IFNAME="lo", TORCHELASTIC_USE_AGENT_STORE="True",
+                                 TORCHELASTIC_RESTART_COUNT="0")
             children.append(_start([str(path), *arguments], folder, rank, variables, options if probe else None))
         return [_wait(pid, folder, rank, probe) for rank, pid in enumerate(children)]
 

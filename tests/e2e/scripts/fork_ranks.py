@@ -4,7 +4,6 @@
 """
 
 import os
-import socket
 import sys
 
 
@@ -14,15 +13,15 @@ import torch._dynamo  # noqa: F401: what the first optimizer step would load
 
 def main() -> int:
     world, arguments = int(sys.argv[2]), sys.argv[3:]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    # Held here, as torchrun does: a port that is only looked up may be taken before a rank opens it.
+    store = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     children = []
     for rank in range(world):
         pid = os.fork()
         if pid == 0:
             os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(world), LOCAL_WORLD_SIZE=str(world),
-                              MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), GLOO_SOCKET_IFNAME="lo")
+                              MASTER_ADDR="127.0.0.1", MASTER_PORT=str(store.port), GLOO_SOCKET_IFNAME="lo",
+                              TORCHELASTIC_USE_AGENT_STORE="True", TORCHELASTIC_RESTART_COUNT="0")
             from lockstep_probe.__main__ import main as probe
 
             probe(arguments)
