@@ -46,6 +46,16 @@ class TestWorkerProcess : public QObject
     QTemporaryDir folder_;
 
 private Q_SLOTS:
+    void cleanup() { QFile::remove(folder_.filePath(QStringLiteral("rank0.log"))); }
+
+    // A run that goes on with fewer ranks keeps what the log said before.
+    void aSecondProcessContinuesTheLog()
+    {
+        run(shell(QStringLiteral("echo first")));
+        run(shell(QStringLiteral("echo second")));
+        QCOMPARE(log(), QByteArray("first\nsecond\n"));
+    }
+
     void exitCodesAreReported()
     {
         const ProcessEnd end = run(shell(QStringLiteral("exit 3")));
