@@ -99,9 +99,12 @@ Status openPair(ProjectStore& project, const DiagnoseCommand& command, Session& 
         }
         return {};
     }
-    auto suspect = newest(
-        project, [](const RunInfo&, const RunConfig& c) { return c.mode == "ddp" || c.mode == "fsdp"; });
-    auto reference = newest(project, [](const RunInfo&, const RunConfig& c) { return c.mode == "single"; });
+    auto suspect = newest(project, [](const RunInfo& run, const RunConfig& c) {
+        return !run.auxiliary() && (c.mode == "ddp" || c.mode == "fsdp");
+    });
+    auto reference = newest(project, [](const RunInfo& run, const RunConfig& c) {
+        return !run.auxiliary() && c.mode == "single";
+    });
     if (suspect && *suspect && reference && !*reference)
         reference = newest(project, [&](const RunInfo&, const RunConfig& c) {
             return c.mode == "twin" && c.world == (*suspect)->config.world;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <memory>
 
 namespace lockstep {
@@ -51,9 +53,11 @@ int lintOne(const LintCommand& command, bool asJson)
         const Result<std::vector<RunInfo>> runs = project->runs();
         if (!runs)
             return fail(runs.error());
-        if (runs->empty())
+        const auto own =
+            std::find_if(runs->begin(), runs->end(), [](const RunInfo& r) { return !r.auxiliary(); });
+        if (own == runs->end())
             return fail({ErrorKind::NotFound, "There is no run to check", "the project has none", "Run one"});
-        name = runs->front().id;
+        name = own->id;
     }
     Result<OpenedRun> run = openRun(*project, name);
     if (!run)

@@ -24,8 +24,8 @@ Result<std::optional<RunInfo>> newestRun(ProjectStore& project, const std::strin
     if (!runs)
         return runs.error();
     for (RunInfo& run : *runs) {
-        if (run.name.starts_with("drill-") || run.name.starts_with("degrade-"))
-            continue; // broken on purpose: nobody trains like that
+        if (run.auxiliary())
+            continue; // repeated, replayed or broken on purpose: nobody trains like that
         const Result<RunConfig> config = runConfigFromJson(run.configJson);
         if (config && config->mode == mode && run.state != RunState::Running && run.lastStep > 0)
             return std::optional(std::move(run));

@@ -47,12 +47,6 @@ std::vector<std::pair<std::string, std::string>> members(const std::string& json
 }
 
 // Runs of people first: those that gates and drills made are evidence, not the subject.
-bool madeByGate(const RunInfo& run)
-{
-    return run.name.starts_with("gate-") || run.name.starts_with("drill-") ||
-           run.name.starts_with("degrade-");
-}
-
 bool reachedSteps(const RunInfo& run)
 {
     return run.lastStep > 0 && run.state != RunState::Running;
@@ -189,7 +183,7 @@ Status Collector::restore()
     for (CheckpointSeen& checkpoint : *seen) {
         const auto run = std::find_if(report_.runs.begin(), report_.runs.end(),
                                       [&](const ReportRun& r) { return r.info.id == checkpoint.runId; });
-        if (run == report_.runs.end() || madeByGate(run->info))
+        if (run == report_.runs.end() || run->info.auxiliary())
             continue;
         checkpoint.path = whereNow(checkpoint, run->info.folder);
         if (!checkpoint.path.empty())
@@ -225,7 +219,7 @@ Status Collector::restore()
 const ReportRun* Collector::newest(const char* mode, bool byPeople) const
 {
     for (const ReportRun& run : report_.runs)
-        if (run.config.mode == mode && reachedSteps(run.info) && madeByGate(run.info) != byPeople)
+        if (run.config.mode == mode && reachedSteps(run.info) && run.info.auxiliary() != byPeople)
             return &run;
     return nullptr;
 }

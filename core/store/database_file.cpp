@@ -103,20 +103,40 @@ Status createFile(const std::string& path, const Schema& schema)
                  std::strerror(reason), "Check the folder and its permissions"};
 }
 
-Status checkFile(const std::string& path, const Schema& schema)
+namespace {
+
+// Before SQLite opens it: is there a file that can be read?
+Status checkReadable(const std::string& path)
 {
-    std::FILE* file = std::fopen(path.c_str(), "rbe");
-    if (!file) {
-        const bool missing = errno == ENOENT || errno == ENOTDIR;
-        return Error{missing ? ErrorKind::NotFound : ErrorKind::Io, "Cannot open " + path,
-                     std::strerror(errno), missing ? "Check the path" : "Check the permissions"};
-    }
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (status.type() == fs::file_type::regular && ::access(path.c_str(), R_OK) == 0)
+        return {};
+    if (status.type() == fs::file_type::regular || error)
+        return Error{ErrorKind::Io, "Cannot open " + path, error ? error.message() : std::strerror(errno),
+                     "Check the permissions"};
+    if (status.type() == fs::file_type::not_found)
+        return Error{ErrorKind::NotFound, "Cannot open " + path, "there is no such file", "Check the path"};
+    return Error{ErrorKind::Corrupt, "Cannot open " + path, "it is a folder or a device", "Check the path"};
+}
+
+// Reads the header through SQLite's own file and before SQLite does anything with it, so that a file that is not ours or
+// too new is never touched. (A file of our own would be shorter, but wrong: closing it would give up every lock this process
+// holds on the database, and another process could then take away the -wal file from under us.)
+Status checkHeader(Database& database, const std::string& path, const Schema& schema)
+{
+    sqlite3_file* file = nullptr;
+    sqlite3_file_control(database.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    sqlite3_int64 size = 0;
     std::array<unsigned char, kHeaderSize> header{};
-    const std::size_t got = std::fread(header.data(), 1, header.size(), file);
-    std::fclose(file);
-    if (got < header.size())
+    if (!file || !file->pMethods || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
+        return Error{ErrorKind::Io, "Cannot read " + path, "its size is not known", "Check the disk"};
+    if (size < sqlite3_int64(header.size()))
         return notOurs(path, schema,
-                       "it ends at byte " + std::to_string(got) + ", inside the header of 100 bytes");
+                       "it ends at byte " + std::to_string(size) + ", inside the header of 100 bytes");
+    if (file->pMethods->xRead(file, header.data(), int(header.size()), 0) != SQLITE_OK)
+        return Error{ErrorKind::Io, "Cannot read " + path, "its first 100 bytes cannot be read",
+                     "Check the disk"};
     if (std::memcmp(header.data(), kMagic, sizeof kMagic) != 0)
         return notOurs(path, schema, "the SQLite magic is missing at byte 0");
     if (bigEndian(&header[kApplicationIdAt]) != std::uint32_t(schema.applicationId))
@@ -132,11 +152,24 @@ Status checkFile(const std::string& path, const Schema& schema)
     return {};
 }
 
+// A connection to a file that is ours.
+Result<Database> openChecked(const std::string& path, const Schema& schema, Database::Mode mode,
+                             const std::string& parameters = {})
+{
+    Result<Database> database = Database::open(fileUri(path, parameters), mode, path);
+    if (database.ok())
+        if (Status checked = checkHeader(*database, path, schema); !checked.ok())
+            return checked.error();
+    return database;
+}
+
+} // namespace
+
 Result<Database> openForWriting(const std::string& path, const Schema& schema)
 {
-    if (Status checked = checkFile(path, schema); !checked.ok())
-        return checked.error();
-    Result<Database> database = Database::open(fileUri(path), Database::Mode::ReadWrite, path);
+    if (Status readable = checkReadable(path); !readable.ok())
+        return readable.error();
+    Result<Database> database = openChecked(path, schema, Database::Mode::ReadWrite);
     if (!database.ok())
         return database;
     if (Status configured = configureWriter(*database); !configured.ok())
@@ -151,25 +184,25 @@ Result<Database> openForWriting(const std::string& path, const Schema& schema)
 
 Result<Database> openForReading(const std::string& path, const Schema& schema, bool quiet)
 {
-    if (Status checked = checkFile(path, schema); !checked.ok())
-        return checked.error();
+    if (Status readable = checkReadable(path); !readable.ok())
+        return readable.error();
     std::error_code error;
     const auto walSize = fs::file_size(path + "-wal", error);
     const bool walEmpty = error || walSize == 0;
     if (quiet && walEmpty)
-        return Database::open(fileUri(path, "immutable=1"), Database::Mode::ReadOnly, path);
+        return openChecked(path, schema, Database::Mode::ReadOnly, "immutable=1");
 
-    Result<Database> shared = Database::open(fileUri(path), Database::Mode::ReadOnly, path);
+    Result<Database> shared = openChecked(path, schema, Database::Mode::ReadOnly);
     Status usable = shared.ok() ? Status() : Status(shared.error());
     if (usable.ok())
         usable = shared->execute("SELECT 1 FROM sqlite_master LIMIT 1");
     if (usable.ok() || usable.error().kind != ErrorKind::Io)
         return usable.ok() ? std::move(shared) : Result<Database>(usable.error());
     if (walEmpty)
-        return Database::open(fileUri(path, "immutable=1"), Database::Mode::ReadOnly, path);
+        return openChecked(path, schema, Database::Mode::ReadOnly, "immutable=1");
     // Read-only media with commits left in the -wal file. immutable=1 would silently drop them. Without locks
     // and in exclusive mode SQLite keeps the WAL index in its own memory and needs no -shm file.
-    Result<Database> alone = Database::open(fileUri(path, "vfs=unix-none"), Database::Mode::ReadOnly, path);
+    Result<Database> alone = openChecked(path, schema, Database::Mode::ReadOnly, "vfs=unix-none");
     if (!alone.ok())
         return alone;
     sqlite3_db_config(alone->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);

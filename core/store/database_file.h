@@ -22,11 +22,7 @@ struct Schema {
 // exists.
 Status createFile(const std::string& path, const Schema& schema);
 
-// Reads the header without SQLite, so that a file that is not ours or too new is never touched.
-// Errors: NotFound, Corrupt, NewerSchema.
-Status checkFile(const std::string& path, const Schema& schema);
-
-// Read-write, WAL, migrated to the current schema.
+// Read-write, WAL, migrated to the current schema. Errors of both: NotFound, Corrupt, NewerSchema, Io.
 Result<Database> openForWriting(const std::string& path, const Schema& schema);
 
 // Read-only. `quiet`: no process can write the file any more, so it may be opened without locks and without

@@ -19,4 +19,12 @@ const char* runStateName(RunState state)
     return "interrupted";
 }
 
+bool RunInfo::auxiliary() const
+{
+    for (const char* prefix : {"gate-", "drill-", "degrade-", "replay"})
+        if (name.starts_with(prefix))
+            return true;
+    return false;
+}
+
 } // namespace lockstep

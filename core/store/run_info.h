@@ -37,6 +37,10 @@ struct RunInfo {
     std::vector<int> exitCodes;   // per rank; 128 + n for a signal n
     FirstFailure firstFailure;
     std::string folder; // absolute path of runs/<id>, filled when read
+
+    // Made by a gate, a drill or a proof for a purpose of its own: it does not speak for the project, and nothing takes it
+    // for the training that people run. Told by the name they give it.
+    bool auxiliary() const;
 };
 
 } // namespace lockstep

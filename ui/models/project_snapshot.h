@@ -22,14 +22,7 @@ struct RunEntry {
     // Ids are unique and begin with the name that was given ("ddp-w2-01"), so they are what people see.
     QString name() const { return id(); }
     bool running() const { return info.state == RunState::Running; }
-    // By a gate, a drill or a proof, for a purpose of its own: it does not speak for the project.
-    bool auxiliary() const
-    {
-        for (const char* prefix : {"gate-", "drill-", "degrade-", "replay"})
-            if (info.name.starts_with(prefix))
-                return true;
-        return false;
-    }
+    bool auxiliary() const { return info.auxiliary(); }
 };
 
 struct ProjectSnapshot {

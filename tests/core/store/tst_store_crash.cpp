@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <sys/stat.h>
 #include <random>
 #include <sqlite3.h>
 #include <thread>
@@ -156,6 +157,37 @@ private Q_SLOTS:
         child.wait();
         QVERIFY(project->run(run->id)->state == RunState::Interrupted);
         QVERIFY(project->runs()->front().state == RunState::Interrupted);
+    }
+
+    // Locks of POSIX belong to the process: whoever closes any descriptor of the file gives them all up, and another process
+    // that closes the project then believes to be the last and takes the -wal file away.
+    void aProjectOpenedTwiceKeepsItsLocks()
+    {
+        QTemporaryDir dir;
+        const std::string folder = dir.path().toStdString();
+        QVERIFY(ProjectStore::create(folder, "toy-mlp").ok());
+        const std::string go = folder + "/go";
+        ChildProcess child([&](int) { // before this process opens anything: SQLite must not be forked
+            while (!QFile::exists(QString::fromStdString(go)))
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            Result<ProjectStore> other = ProjectStore::open(folder);
+            return other.ok() && other->runs().ok() ? 0 : 1;
+        });
+        Result<ProjectStore> first = ProjectStore::open(folder);
+        QVERIFY(first.ok());
+        RunInfo wanted;
+        wanted.name = "one";
+        QVERIFY(first->addRun(wanted).ok());
+        QVERIFY(ProjectStore::open(folder).ok());
+        struct stat before = {}, after = {};
+        QCOMPARE(::stat((folder + "/lockstep.db-shm").c_str(), &before), 0);
+        QVERIFY(QFile(QString::fromStdString(go)).open(QIODevice::WriteOnly));
+        QCOMPARE(child.wait(), 0);
+        QCOMPARE(::stat((folder + "/lockstep.db-shm").c_str(), &after), 0);
+        QCOMPARE(after.st_ino, before.st_ino);
+        wanted.name = "two";
+        QVERIFY(first->addRun(wanted).ok());
+        QCOMPARE(ProjectStore::open(folder)->runs()->size(), std::size_t(2));
     }
 
     // RLIMIT_FSIZE stands for a full disk: every write beyond it fails.
