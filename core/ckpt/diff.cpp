@@ -282,18 +282,22 @@ CheckpointDiff diffCheckpoints(const Checkpoint& a, const Checkpoint& b, const D
 
     // Open both sides of every pair, then cut the pairs into parts for the threads.
     std::deque<Job> jobs;
-    for (KeyDiff& key : diff.keys)
+    RepeatBudget budgetA(a), budgetB(b);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        KeyDiff& key = diff.keys[i];
         jobs.emplace_back(&key);
+        auto& [first, second] = pairs[i];
+        if (first == kNone || second == kNone ||
+            (budgetA.spend(a.tensors[first]) && budgetB.spend(b.tensors[second])))
+            continue;
+        key.status = DiffStatus::Unreadable;
+        key.problem = "The tensor repeats its bytes more often than can be gone through.";
+        first = kNone;
+    }
     parallelFor(jobs.size(), options.threads, [&](std::size_t i) {
         Job& job = jobs[i];
         if (pairs[i].first == kNone || pairs[i].second == kNone)
             return;
-        if (repeatsBeyondReason(a, a.tensors[pairs[i].first]) ||
-            repeatsBeyondReason(b, b.tensors[pairs[i].second])) {
-            job.key->status = DiffStatus::Unreadable;
-            job.key->problem = "The tensor repeats its bytes more often than can be gone through.";
-            return;
-        }
         auto openA = TensorBytes::open(a, a.tensors[pairs[i].first]);
         auto openB = TensorBytes::open(b, b.tensors[pairs[i].second]);
         if (!openA.ok() || !openB.ok()) {

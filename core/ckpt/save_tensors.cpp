@@ -3,7 +3,6 @@
 #include "core/ckpt/element_decode.h"
 #include "core/ckpt/parts.h"
 #include "core/ckpt/save_source.h"
-#include "core/ckpt/storage_use.h"
 
 namespace lockstep {
 namespace {
@@ -22,7 +21,7 @@ SaveValue sizesTuple(std::span<const std::int64_t> sizes)
 
 TensorSaver::TensorSaver(const Checkpoint& checkpoint, const ConvertOptions& options,
                          std::unordered_set<std::uint32_t> weights)
-    : checkpoint_(checkpoint), options_(options), weights_(std::move(weights))
+    : checkpoint_(checkpoint), options_(options), weights_(std::move(weights)), budget_(checkpoint)
 {
     if (options.compact)
         for (const StorageUsage& use : storageUsage(checkpoint))
@@ -104,7 +103,7 @@ Result<SaveTensor> TensorSaver::dense(std::uint32_t tensor)
     result.stride = rowMajorStride(shape);
     const auto elements = static_cast<std::uint64_t>(checkpoint_.elements(info).value_or(-1));
     std::uint64_t size = 0;
-    if (repeatsBeyondReason(checkpoint_, info) ||
+    if (!budget_.spend(info) ||
         __builtin_mul_overflow(elements, std::uint64_t{itemSize(result.dtype)}, &size) ||
         size > kLargestTensor)
         return Error{ErrorKind::Corrupt, "A tensor cannot be written",

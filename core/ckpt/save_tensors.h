@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/ckpt/convert.h"
+#include "core/ckpt/storage_use.h"
 
 #include <functional>
 #include <map>
@@ -43,6 +44,7 @@ private:
     // Equal views of one storage share their new one: storage, offset, shape and strides with the conjugate and negative bits.
     std::map<std::tuple<std::uint32_t, std::int64_t, std::vector<std::int64_t>>, SaveStoragePtr> ownStorages_;
     std::size_t converted_ = 0;
+    RepeatBudget budget_; // for storages of their own
 };
 
 // A part of a quantised or sparse tensor by its label ("values"), ready to be written.

@@ -15,12 +15,13 @@ namespace {
 std::vector<SaveEntry> flatTensors(const Checkpoint& checkpoint, const ModelPart* model, ValueSaver& saver)
 {
     std::vector<SaveEntry> tensors;
+    RepeatBudget budget(checkpoint);
     const auto add = [&](const std::string& name, std::uint32_t index) {
         const TensorInfo& info = checkpoint.tensors[index];
         if (!saver.keeps(index) || info.wrapper || info.meta || info.layout != Layout::Strided ||
             info.extra != kNone)
             return;
-        if (repeatsBeyondReason(checkpoint, info)) {
+        if (!budget.spend(info)) {
             saver.note(name + " repeats its bytes more often than can be written out; it was left out");
             return;
         }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace lockstep {
 namespace {
@@ -89,20 +90,51 @@ std::vector<StorageUsage> storageUsage(const Checkpoint& checkpoint)
     return usage;
 }
 
-bool repeatsBeyondReason(const Checkpoint& checkpoint, const TensorInfo& tensor)
+namespace {
+
+constexpr std::uint64_t kAlways = 64u << 20;
+constexpr std::uint64_t kTimesHeld = 16;
+
+// Bytes of the elements, written out; nullopt if no number holds them.
+std::optional<std::uint64_t> writtenOut(const Checkpoint& checkpoint, const TensorInfo& tensor)
 {
     const auto elements = checkpoint.elements(tensor);
     std::uint64_t bytes = 0;
     if (!elements || *elements < 0 ||
         __builtin_mul_overflow(static_cast<std::uint64_t>(*elements), std::uint64_t{itemSize(tensor.dtype)},
                                &bytes))
-        return true;
-    if (bytes <= (64u << 20))
-        return false;
+        return std::nullopt;
+    return bytes;
+}
+
+std::uint64_t heldBytes(const Checkpoint& checkpoint)
+{
     std::uint64_t held = 0;
     for (const auto& file : checkpoint.files)
         held += file ? file->size() : 0;
-    return bytes / 16 > held;
+    return held;
+}
+
+} // namespace
+
+bool repeatsBeyondReason(const Checkpoint& checkpoint, const TensorInfo& tensor)
+{
+    const auto bytes = writtenOut(checkpoint, tensor);
+    return !bytes || (*bytes > kAlways && *bytes / kTimesHeld > heldBytes(checkpoint));
+}
+
+RepeatBudget::RepeatBudget(const Checkpoint& checkpoint)
+    : checkpoint_(checkpoint), left_(kAlways + kTimesHeld * heldBytes(checkpoint))
+{
+}
+
+bool RepeatBudget::spend(const TensorInfo& tensor)
+{
+    const auto bytes = writtenOut(checkpoint_, tensor);
+    if (!bytes || *bytes > left_)
+        return false;
+    left_ -= *bytes;
+    return true;
 }
 
 } // namespace lockstep

@@ -23,4 +23,17 @@ std::vector<StorageUsage> storageUsage(const Checkpoint& checkpoint);
 // checkpoint holds, so that going through them one by one would not end: over 64 MiB and over 16 times the size of all its files.
 bool repeatsBeyondReason(const Checkpoint& checkpoint, const TensorInfo& tensor);
 
+// The same for all tensors that are gone through one after the other: thousands of views, each just within reason, are not.
+class RepeatBudget
+{
+public:
+    explicit RepeatBudget(const Checkpoint& checkpoint);
+    // False if the elements of this tensor are too many, counted with those spent before.
+    bool spend(const TensorInfo& tensor);
+
+private:
+    const Checkpoint& checkpoint_;
+    std::uint64_t left_;
+};
+
 } // namespace lockstep

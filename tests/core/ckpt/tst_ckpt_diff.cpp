@@ -62,6 +62,7 @@ private Q_SLOTS:
     void largeTensorsAreCutAndAddUp();
     void unreadableSideIsSaidToBeUnreadable();
     void endlessViewIsNotGoneThrough();
+    void manyLongViewsAreNotGoneThrough();
 };
 
 void TestCkptDiff::pairsOfTheCorpus_data()
@@ -282,6 +283,27 @@ void TestCkptDiff::endlessViewIsNotGoneThrough()
     QCOMPARE(diff.keys.size(), std::size_t{1});
     QCOMPARE(diff.keys[0].status, DiffStatus::Unreadable);
     QVERIFY(!diff.keys[0].problem.empty());
+}
+
+// Each of them would be: 40 MiB. A thousand of them, out of a file of 100 KB, are not.
+void TestCkptDiff::manyLongViewsAreNotGoneThrough()
+{
+    QTemporaryDir folder;
+    const float value = 1;
+    SaveTensor view = SaveTensor::dense(DType::Float32, {1}, std::as_bytes(std::span(&value, 1)));
+    view.shape = {10 << 20};
+    view.stride = {0};
+    SaveDict dict;
+    for (int i = 0; i < 1000; ++i)
+        dict.set("view" + std::to_string(i), view);
+    const std::string file = folder.filePath(QStringLiteral("v.pt")).toStdString();
+    QVERIFY(writeTorchZip(file, dict).ok());
+    const Checkpoint checkpoint = std::move(openCheckpoint(file)).value();
+    const CheckpointDiff diff = diffCheckpoints(checkpoint, checkpoint);
+    QCOMPARE(diff.keys.size(), std::size_t{1000});
+    QCOMPARE(diff.keys.front().status, DiffStatus::Equal);
+    QCOMPARE(diff.keys.back().status, DiffStatus::Unreadable);
+    QVERIFY(diff.bytesRead < (std::uint64_t{256} << 20));
 }
 
 QTEST_APPLESS_MAIN(TestCkptDiff)
