@@ -225,7 +225,8 @@ private Q_SLOTS:
                 values[49] = std::numeric_limits<double>::quiet_NaN();
             readers.push_back(store.write(values));
         }
-        const Result<Envelope> envelope = measureEnvelope({&readers[0], &readers[1], &readers[2], &readers[3], &readers[4]});
+        const Result<Envelope> envelope =
+            measureEnvelope({&readers[0], &readers[1], &readers[2], &readers[3], &readers[4]});
         QVERIFY(envelope.ok());
         QCOMPARE(envelope->band(Quantity::Loss, 0)->lastStep, std::int64_t(49));
     }
