@@ -203,7 +203,7 @@ def main():
                 print(f"{'ok          ' if good else 'LOOK        '} {case.name():46} {verdict['causes']} step {verdict['step']} "
                       f"(acts at {case.first_step}) {verdict['confidence']} equal {verdict['equal']} {verdict['seconds']:.1f} s", flush=True)
         told = speed(project) if o.speed else None
-        pairs, alarms = clean_campaign(project, 4 if o.small and o.clean < 0 else max(0, o.clean if o.clean >= 0 else 10 ** 9), o.json)
+        pairs, alarms = clean_campaign(project, 2 if o.small and o.clean < 0 else max(0, o.clean if o.clean >= 0 else 10 ** 9), o.json)
         changed = blind(project, project.pairs)
     asked = [v for v in verdicts if v["asked_proof"]]
     figures = dict(cases=len(verdicts), not_run=len(broken), not_reached=left, detected=share(verdicts, "detected"),

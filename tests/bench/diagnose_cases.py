@@ -105,5 +105,5 @@ def clean_cases():
         yield f"{name}: accumulated", ["--mode", "single", "--align-world", "2", *base, "--accumulate", "2"], ddp + ["--accumulate", "2"]
 
 
-SMALL = [dict(cause="A1"), dict(cause="B2", prove=True, extra=("--accumulate", "2")), dict(cause="B6", prove=True, extra=("--accumulate", "3")),
+SMALL = [dict(cause="A1"), dict(cause="B2", prove=True, extra=("--accumulate", "2")), dict(cause="B6", extra=("--accumulate", "3")),
          dict(cause="C7", first_step=0), dict(cause="D1"), dict(cause="D5", extra=("--clip-norm", "0.1"))]
