@@ -60,18 +60,6 @@ int exitCodeOf(const CommandRun& run, int stopSignal)
     return run.failureKind() == ErrorKind::RunFailed ? 4 : 3;
 }
 
-void printText(const RunInfo& run)
-{
-    using namespace std::chrono;
-    const std::int64_t now = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-    fmt::print("{}  {}  {}  {}\n", run.id, runStateName(run.state),
-               run.lastStep < 0 ? std::string("no step recorded")
-                                : fmt::format("step {}, loss {:.6g}", run.lastStep, run.lastLoss),
-               durationText(run, now));
-    if (!run.firstFailure.sentence.empty())
-        warn(run.firstFailure.sentence);
-}
-
 int probe(CliContext& context, const ProbeCommand& command)
 {
     QCoreApplication app(context.argc, context.argv);
@@ -96,7 +84,7 @@ int probe(CliContext& context, const ProbeCommand& command)
     if (context.json)
         printRunDocument(run.info());
     else
-        printText(run.info());
+        printRunLine(run.info());
     return exitCodeOf(run, stopSignal);
 }
 

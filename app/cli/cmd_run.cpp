@@ -133,12 +133,7 @@ void report(const RunInfo& run, bool json)
         printRunDocument(run);
         return;
     }
-    const std::string steps = run.lastStep < 0
-                                  ? std::string("no step recorded")
-                                  : fmt::format("step {}, loss {:.6g}", run.lastStep, run.lastLoss);
-    fmt::print("{}  {}  {}  {}\n", run.id, runStateName(run.state), steps, durationText(run, unixMs()));
-    if (!run.firstFailure.sentence.empty())
-        warn(run.firstFailure.sentence);
+    printRunLine(run);
 }
 
 int runAndWait(CliContext& context, const RunCommand& command, Detached& detached)

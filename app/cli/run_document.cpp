@@ -1,6 +1,10 @@
 #include "app/cli/run_document.h"
 
+#include "app/cli/cli_context.h"
+
 #include <fmt/format.h>
+
+#include <chrono>
 
 namespace lockstep {
 
@@ -58,6 +62,20 @@ void printRunDocument(const RunInfo& run)
     writeRunMembers(json, run, false);
     json.endObject();
     json.print();
+}
+
+void printRunLine(const RunInfo& run)
+{
+    using namespace std::chrono;
+    const std::int64_t now = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+    // One rank sees its own samples only, so its loss is not the loss of a single process on the whole batch.
+    const char* of = run.exitCodes.size() > 1 ? " of rank 0" : "";
+    fmt::print("{}  {}  {}  {}\n", run.id, runStateName(run.state),
+               run.lastStep < 0 ? std::string("no step recorded")
+                                : fmt::format("step {}, loss{} {:.6g}", run.lastStep, of, run.lastLoss),
+               durationText(run, now));
+    if (!run.firstFailure.sentence.empty())
+        warn(run.firstFailure.sentence);
 }
 
 std::string durationText(const RunInfo& run, std::int64_t nowUnixMs)

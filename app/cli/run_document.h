@@ -11,6 +11,9 @@ namespace lockstep {
 void writeRunMembers(JsonDocument& json, const RunInfo& run, bool full);
 void printRunDocument(const RunInfo& run);
 
+// The run as a line for people, and what broke it as a warning.
+void printRunLine(const RunInfo& run);
+
 // "12.3 s": how long the run took, or has taken so far.
 std::string durationText(const RunInfo& run, std::int64_t nowUnixMs);
 
