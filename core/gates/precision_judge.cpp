@@ -74,8 +74,6 @@ private:
     Status exact(Role a, Role b, std::int64_t from, std::int64_t to, const char* id,
                  const std::string& sentence, std::vector<Quantity> only = {});
     Status counters();
-    void saved();
-    void python();
 
     const PrecisionRequest& request_;
     const std::vector<PrecisionRecord>& records_;
@@ -367,48 +365,6 @@ Status Judge::counters()
     return {};
 }
 
-void Judge::saved()
-{
-    if (checkpoint_.path.empty())
-        return cannotJudge("precision.saved", "The run of all ranks saved no checkpoint half-way.");
-    add("precision.saved", checkpoint_.fault.empty(),
-        checkpoint_.fault.empty() ? fmt::format("{} keys", grouped(checkpoint_.keys)) : "not usable",
-        "every byte",
-        checkpoint_.fault.empty()
-            ? "The checkpoint of the ranks opens in our own reader; every byte was checked."
-            : checkpoint_.fault);
-    GateCheck& prefix = add("precision.prefix", checkpoint_.prefixed.empty(),
-                            grouped(std::int64_t(checkpoint_.prefixed.size())), "0",
-                            "Keys that DDP left its prefix on do not load in one process.");
-    if (!checkpoint_.prefixed.empty()) {
-        prefix.parameter = checkpoint_.prefixed.front();
-        prefix.fix = "Save model.module.state_dict(), or strip the prefix with lockstep-cli ckpt convert";
-    }
-    GateCheck& parts =
-        add("precision.parts", checkpoint_.missing.empty(),
-            checkpoint_.missing.empty() ? fmt::format("{} parts", checkpoint_.present.size())
-                                        : fmt::format("missing: {}", fmt::join(checkpoint_.missing, ", ")),
-            "model, optimizer, scheduler, scaler with fp16, random numbers",
-            fmt::format("The checkpoint has {}.", fmt::join(checkpoint_.present, ", ")));
-    if (!checkpoint_.missing.empty())
-        parts.fix = "Save these parts too: without them a resumed run is another run";
-}
-
-void Judge::python()
-{
-    if (checkpoint_.path.empty() || !checkpoint_.pythonAsked)
-        return cannotJudge("precision.python", checkpoint_.python.empty()
-                                                   ? std::string("There is no Python with torch here.")
-                                                   : checkpoint_.python);
-    GateCheck& check =
-        add("precision.python", checkpoint_.pythonLoads,
-            checkpoint_.pythonLoads ? fmt::format("{} tensors", grouped(checkpoint_.pythonTensors))
-                                    : std::string("does not load"),
-            "loads", checkpoint_.python);
-    if (!checkpoint_.pythonLoads)
-        check.fix = "Run lockstep-cli ckpt verify on the file; it names the part torch stumbles over";
-}
-
 Result<GateInfo> Judge::judge()
 {
     gate_.phase = "precision";
@@ -425,8 +381,8 @@ Result<GateInfo> Judge::judge()
     for (const Status& step : steps)
         if (!step)
             return step.error();
-    saved();
-    python();
+    for (GateCheck& check : judgeCheckpoint(checkpoint_))
+        gate_.checks.push_back(std::move(check));
     const auto resumes = {
         // What the first step after loading computes shows the state that was loaded: its loss the weights and the random
         // numbers, its update the optimizer.
