@@ -96,7 +96,7 @@ private:
         Result<std::vector<GateInfo>> all = store->gates();
         return all ? *all : std::vector<GateInfo>();
     }
-    QPoint applyButton() const { return {1413, 892}; }
+    QPoint applyButton() const { return {1413, 921}; }
 };
 
 #include "tst_gui_data.moc"
