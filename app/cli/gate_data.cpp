@@ -193,8 +193,23 @@ private:
         plan.evaluation = request_.evaluation;
         plan.workers = request_.workers;
         plan.source = "ids:" + request_.ids.front();
-        // Somebody else's sampler: its seed is known only if it was said, or if this project trains with it.
-        plan.samplerSeedKnown = request_.samplerSeedGiven || (run && !request_.configGiven);
+        // Somebody else's sampler: what a run of this project recorded says nothing of it. Its seed is known only if
+        // it was said, whether it shuffles is seen in the ids.
+        plan.faults.clear();
+        plan.samplerSeedKnown = request_.samplerSeedGiven;
+        if (request_.samplerSeedGiven) {
+            const Result<RunConfig> given = request_.config.config(project_.info().workload);
+            if (!given)
+                return given.error();
+            plan.samplerSeed = given->samplerSeed;
+            plan.shuffle = given->shuffle;
+            plan.dropLast = plan.dropLast || given->dropLast;
+        } else {
+            const Result<bool> shuffled = isShuffled(**source);
+            if (!shuffled)
+                return shuffled.error();
+            plan.shuffle = *shuffled;
+        }
         Result<std::int64_t> reference = referenceBatch(project_, request_);
         if (!reference)
             return reference.error();

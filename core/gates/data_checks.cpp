@@ -210,18 +210,27 @@ private:
                 "Nothing is shuffled: every epoch has the same order on purpose.");
             return;
         }
-        if (turns < 1) {
+        const DataFinding* fault = finding({"A3"});
+        if (turns < 1 && !fault) {
             cannotJudge("data.set_epoch", "One epoch cannot show whether the order changes.",
                         "Record or simulate at least two epochs");
             return;
         }
         std::int64_t changed = 0;
-        for (std::size_t e = 1; e < review_.epochs.size(); ++e)
-            changed += review_.epochs[e].repeatsPreviousRanks == 0 || review_.epochs[e].python.equal();
-        const DataFinding* fault = finding({"A3"});
+        for (std::size_t e = 1; e < review_.epochs.size(); ++e) {
+            const EpochReview& epoch = review_.epochs[e];
+            changed += (epoch.repeatsPreviousRanks == 0 && epoch.repeatsEpoch < 0) || epoch.python.equal();
+        }
         // The same order can also follow from a fixed order (A2, A10): those are the cause then.
         const DataFinding* why = fault ? fault : finding({"A2", "A10", "A1"});
-        const bool holds = changed == turns || (!fault && !why);
+        if (changed != turns && !why && review_.epochs.front().coverage.distinct < kFewestDistinct) {
+            cannotJudge("data.set_epoch",
+                        fmt::format("The order repeats, but {} may do so by chance.",
+                                    counted(review_.epochs.front().coverage.distinct, "sample", "samples")),
+                        "Judge a larger dataset");
+            return;
+        }
+        const bool holds = !fault && (changed == turns || !why);
         GateCheck& check =
             add("data.set_epoch", holds, fmt::format("{} of {} changed", changed, turns),
                 fmt::format("{} of {}", turns, turns), holds ? "The order changes from epoch to epoch." : "");
@@ -356,12 +365,6 @@ private:
             return;
         }
         if (!review_.epochs.front().python.made) {
-            const DataFinding* why = finding({"A10"});
-            if (why) {
-                GateCheck& check = add("data.order", false, "another order", "all", "");
-                explain(check, why);
-                return;
-            }
             cannotJudge("data.order", "The sampler's seed is not known, so its order cannot be repeated.",
                         "Give the seed with --sampler-seed");
             return;

@@ -188,14 +188,18 @@ private:
     {
         const EpochReview& epoch = review_.epochs[e];
         // Tiny epochs repeat by chance; with a known seed Python's own order has already said otherwise.
-        if (!plan().shuffle || e == 0 || epoch.repeatsPreviousRanks == 0 ||
-            (!epoch.python.made && epoch.coverage.distinct < 8))
+        const int before = e == 0 ? 0 : epoch.repeatsPreviousRanks;
+        const bool early =
+            before == 0 && epoch.repeatsEpoch >= 0; // not the epoch before, but one before that
+        if (!plan().shuffle || (before == 0 && !early) ||
+            (!epoch.python.made && epoch.coverage.distinct < kFewestDistinct))
             return false;
-        const bool all = epoch.repeatsPreviousRanks == facts().world;
+        const bool all = early || before == facts().world;
         add({"A3", false, epoch.coverage.epoch, epoch.firstStep, all ? -1 : 0,
              fmt::format("Epoch {} uses the order of epoch {} on {} of {} ranks: set_epoch is missing",
-                         epoch.coverage.epoch, review_.epochs[e - 1].coverage.epoch,
-                         epoch.repeatsPreviousRanks, facts().world),
+                         epoch.coverage.epoch,
+                         early ? epoch.repeatsEpoch : review_.epochs[e - 1].coverage.epoch,
+                         early ? facts().world : before, facts().world),
              "Call sampler.set_epoch(epoch) before each epoch", headRows()});
         return true;
     }

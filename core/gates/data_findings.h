@@ -26,6 +26,9 @@ struct DataReview {
     }
 };
 
+// Epochs of fewer different samples may repeat an order by chance.
+inline constexpr std::int64_t kFewestDistinct = 8;
+
 // One line "1010 419 955" per list of ids.
 std::string idLine(const std::vector<std::int64_t>& ids);
 

@@ -114,8 +114,12 @@ private:
         // A run that was resumed later: what epoch 0 looked like follows from the plan.
         if (!first_ && orderKnown_ && order.epoch > 0 && order.rows() <= kKeptRows)
             first_ = std::make_unique<EpochOrder>(simulateEpoch(clean_, 0));
-        if (first_ && !review.python.equal())
+        if (first_ && !review.python.equal()) {
             review.resumePosition = findResume(order, *first_);
+            if (order.epoch > first_->epoch &&
+                compareOrders(order, *first_, review_.axis, review.firstStep).equal())
+                review.repeatsEpoch = first_->epoch;
+        }
         if (!first_ && order.rows() <= kKeptRows)
             first_ = std::make_unique<EpochOrder>(order);
         contents_.add(order);

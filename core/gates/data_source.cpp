@@ -1,5 +1,7 @@
 #include "core/gates/data_source.h"
 
+#include "core/gates/epoch_review.h"
+
 #include <fmt/format.h>
 
 #include <cassert>
@@ -43,6 +45,18 @@ Result<EpochOrder> MemorySource::load(std::int64_t index)
 {
     assert(index >= 0 && std::size_t(index) < epochs_.size());
     return epochs_[std::size_t(index)];
+}
+
+Result<bool> isShuffled(DataSource& source)
+{
+    for (std::int64_t e = 0; e < source.facts().epochs; ++e) {
+        Result<EpochOrder> order = source.load(e);
+        if (!order)
+            return order.error();
+        if (!isSequential(*order, 0))
+            return true;
+    }
+    return false;
 }
 
 } // namespace lockstep

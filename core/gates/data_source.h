@@ -66,4 +66,8 @@ private:
     std::vector<EpochOrder> epochs_;
 };
 
+// Whether any epoch deals its ids in another order than ascending. For orders whose sampler nobody declared: what a list or
+// a script's own sampler shows of shuffling.
+Result<bool> isShuffled(DataSource& source);
+
 } // namespace lockstep

@@ -98,7 +98,7 @@ OrderComparison compareOrders(const EpochOrder& order, const EpochOrder& expecte
     return comparison;
 }
 
-bool isSequential(const EpochOrder& order)
+bool isSequential(const EpochOrder& order, std::size_t least)
 {
     std::size_t ascents = 0;
     for (const RankIds& rank : order.ranks)
@@ -108,7 +108,7 @@ bool isSequential(const EpochOrder& order)
                 return false;
             ++ascents;
         }
-    return ascents >= 16; // fewer may ascend by chance
+    return ascents >= least;
 }
 
 std::int64_t findResume(const EpochOrder& order, const EpochOrder& first)

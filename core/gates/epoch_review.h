@@ -69,7 +69,9 @@ struct EpochReview {
     std::vector<std::int64_t> lastSamples; // per rank: samples in the last step
     std::int64_t fullStep = 0; // samples of all ranks in the first step; 0 where the epoch has no second one
     OrderPlace unequalStep;    // first step whose ranks have different numbers of samples; rank: fewest
-    int repeatsPreviousRanks = 0;     // ranks whose order equals the epoch before
+    int repeatsPreviousRanks = 0; // ranks whose order equals the epoch before
+    std::int64_t repeatsEpoch =
+        -1; // the earliest known epoch that all ranks repeat, epoch 0 of a known seed included
     bool sequential = false;          // every rank's ids ascend
     OrderComparison python;           // against the plan without faults
     std::int64_t resumePosition = -1; // F7: from here on the first epoch's order; -1: no such place
@@ -88,7 +90,8 @@ struct EpochReview {
 void reviewSteps(const EpochOrder& order, const StepAxis& axis, std::int64_t firstStep, EpochReview& review);
 OrderComparison compareOrders(const EpochOrder& order, const EpochOrder& expected, const StepAxis& axis,
                               std::int64_t firstStep);
-bool isSequential(const EpochOrder& order);
+// Every rank's ids ascend, padding at the end aside. Fewer than `least` neighbours may ascend by chance.
+bool isSequential(const EpochOrder& order, std::size_t least = 16);
 // First position from which every rank repeats the first epoch, although it did not before; -1: none. Needs
 // at least four repeated rows, so that chance is no explanation.
 std::int64_t findResume(const EpochOrder& order, const EpochOrder& first);

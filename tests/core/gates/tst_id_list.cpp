@@ -28,6 +28,9 @@ private Q_SLOTS:
     void plantedFaultsAreFoundInLists_data();
     void plantedFaultsAreFoundInLists();
     void aCleanListOfAnUnknownSeedRaisesNoAlarm();
+    void anOrderOfEpochZeroInEveryEpochIsSetEpoch_data();
+    void anOrderOfEpochZeroInEveryEpochIsSetEpoch();
+    void theIdsThemselvesShowWhetherTheyAreShuffled();
 
 private:
     std::string write(const QByteArray& text, const QString& name = "ids.csv")
@@ -321,6 +324,67 @@ void TestIdList::aCleanListOfAnUnknownSeedRaisesNoAlarm()
     for (const GateCheck& check : verdict.checks)
         QVERIFY2(check.verdict != "fail", (check.id + ": " + check.sentence).c_str());
     QCOMPARE(verdict.verdict, std::string("pass"));
+}
+
+void TestIdList::anOrderOfEpochZeroInEveryEpochIsSetEpoch_data()
+{
+    QTest::addColumn<bool>("seedKnown");
+    QTest::addColumn<int>("firstEpoch");
+    for (const bool known : {true, false})
+        for (const int first : {0, 3})
+            QTest::addRow("%s-from-%d", known ? "seed-known" : "seed-unknown", first) << known << first;
+}
+
+void TestIdList::anOrderOfEpochZeroInEveryEpochIsSetEpoch()
+{
+    QFETCH(bool, seedKnown);
+    QFETCH(int, firstEpoch);
+    DataPlan plan;
+    plan.datasetSize = 1000;
+    plan.world = 2;
+    plan.samplerSeed = 5;
+    const EpochOrder order = simulateEpoch(plan, 0);
+    QByteArray text;
+    for (int epoch = firstEpoch; epoch < firstEpoch + 2; ++epoch)
+        for (std::size_t r = 0; r < order.ranks.size(); ++r)
+            for (std::size_t p = 0; p < order.ranks[r].count; ++p)
+                text += QByteArray::number(epoch) + ',' + QByteArray::number(qint64(r)) + ',' +
+                        QByteArray::number(qint64(p)) + ',' + QByteArray::number(order.ranks[r][p]) + '\n';
+    auto source = importIdLists({write(text)}, {1000, true});
+    QVERIFY2(source.ok(), source.ok() ? "" : source.error().sentence().c_str());
+    QVERIFY(*isShuffled(**source));
+    plan.samplerSeedKnown = seedKnown;
+    const DataVerdict verdict = *judgeData(**source, plan);
+    QCOMPARE(verdict.verdict, std::string("fail"));
+    for (const DataFinding& f : verdict.findings)
+        QVERIFY2(f.note || f.cause == "A3", f.sentence.c_str());
+    for (const GateCheck& check : verdict.checks) {
+        if (check.id == "data.set_epoch" || (check.id == "data.order" && seedKnown)) {
+            QCOMPARE(check.verdict, std::string("fail"));
+            QCOMPARE(check.cause, std::string("A3"));
+        } else if (check.id == "data.order") {
+            QCOMPARE(check.verdict, std::string("cannot_judge"));
+        } else {
+            QVERIFY2(check.verdict != "fail", check.id.c_str());
+        }
+    }
+}
+
+void TestIdList::theIdsThemselvesShowWhetherTheyAreShuffled()
+{
+    DataPlan plan;
+    plan.datasetSize = 203;
+    plan.world = 4;
+    plan.shuffle = false;
+    plan.samplerSeedKnown = false;
+    auto source = importIdLists({write(listOf(plan, false, false, false))}, {203, true});
+    QVERIFY2(source.ok(), source.ok() ? "" : source.error().sentence().c_str());
+    QVERIFY(!*isShuffled(**source));
+    QCOMPARE(judgeData(**source, plan)->verdict, std::string("pass"));
+    plan.shuffle = true;
+    auto shuffled = importIdLists({write(listOf(plan, false, false, false))}, {203, true});
+    QVERIFY2(shuffled.ok(), shuffled.ok() ? "" : shuffled.error().sentence().c_str());
+    QVERIFY(*isShuffled(**shuffled));
 }
 
 QTEST_GUILESS_MAIN(TestIdList)
