@@ -2,6 +2,8 @@
 #include "core/gates/preflight.h"
 #include "core/store/run_reader.h"
 
+#include <algorithm>
+
 namespace lockstep {
 
 namespace {
@@ -18,6 +20,20 @@ Result<std::optional<double>> firstRate(const std::optional<RunInfo>& run)
     if (!rates)
         return rates.error().kind == ErrorKind::NotFound ? Result(std::optional<double>()) : rates.error();
     return rates->size() == 0 ? std::optional<double>() : std::optional(rates->value(0));
+}
+
+Result<std::optional<SampleAgreement>> recordedSamples(const std::optional<RunInfo>& single,
+                                                       const std::optional<RunInfo>& ddp, int world)
+{
+    if (!single || !ddp)
+        return std::optional<SampleAgreement>();
+    Result<RunReader> a = RunReader::open(single->folder);
+    if (!a)
+        return a.error();
+    Result<RunReader> b = RunReader::open(ddp->folder);
+    if (!b)
+        return b.error();
+    return compareSamples(*a, *b, world, std::min(single->lastStep, ddp->lastStep));
 }
 
 // What the run's ranks reported, else what a worker reports now.
@@ -73,6 +89,10 @@ Result<GateInfo> judgePreflightPhase(ProjectStore& project, const GateRequest& r
         return ddpRate.error();
     input.singleRate = *singleRate;
     input.ddpRate = *ddpRate;
+    Result<std::optional<SampleAgreement>> samples = recordedSamples(*singleRun, *ddpRun, input.ddp.world);
+    if (!samples)
+        return samples.error();
+    input.samples = std::move(samples).value();
     input.machine = readMachine();
     return judgePreflight(input);
 }

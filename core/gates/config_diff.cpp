@@ -1,8 +1,10 @@
 #include "core/gates/config_diff.h"
 
+#include "core/gates/config_keys.h"
 #include "core/gates/text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -13,66 +15,21 @@ namespace lockstep {
 
 namespace {
 
-// Keys that say how a run is made, not what it computes.
-constexpr std::array<std::string_view, 17> kNoEffect = {
-    "name",        "record",       "checkpoint_every",  "collective_timeout_seconds",
-    "resume",      "join_from",    "bucket_view",       "bucket_mb",
-    "find_unused", "static_graph", "broadcast_buffers", "backend",
-    "device",      "reduction",    "threads",           "faults",
-    "log_every"};
-// Keys that differ because one run has one process and the other many; global_batch and order judge them together.
-constexpr std::array<std::string_view, 6> kDeclared = {"mode",  "world",      "align_world",
-                                                       "batch", "accumulate", "order"};
-
-struct JudgedBy {
-    std::string_view key, check;
-};
-// Keys of workload_options are judged with the workload.
-constexpr std::array kJudgedBy = {JudgedBy{"world", "preflight.global_batch"},
-                                  JudgedBy{"batch", "preflight.global_batch"},
-                                  JudgedBy{"accumulate", "preflight.accumulate"},
-                                  JudgedBy{"align_world", "preflight.sampler"},
-                                  JudgedBy{"order", "preflight.sampler"},
-                                  JudgedBy{"lr", "preflight.lr"},
-                                  JudgedBy{"amp", "preflight.dtype"},
-                                  JudgedBy{"shuffle", "preflight.shuffle"},
-                                  JudgedBy{"drop_last", "preflight.drop_last"},
-                                  JudgedBy{"seed", "preflight.seed"},
-                                  JudgedBy{"sampler_seed", "preflight.sampler_seed"},
-                                  JudgedBy{"workload", "preflight.workload"},
-                                  JudgedBy{"workload_options", "preflight.workload"},
-                                  JudgedBy{"dropout", "preflight.workload"},
-                                  JudgedBy{"optimizer", "preflight.optimizer"},
-                                  JudgedBy{"momentum", "preflight.optimizer"},
-                                  JudgedBy{"weight_decay", "preflight.optimizer"},
-                                  JudgedBy{"scheduler", "preflight.scheduler"},
-                                  JudgedBy{"scheduler_period", "preflight.scheduler"},
-                                  JudgedBy{"steps", "preflight.scheduler"},
-                                  JudgedBy{"epochs", "preflight.scheduler"},
-                                  JudgedBy{"clip_norm", "preflight.clipping"},
-                                  JudgedBy{"clip_value", "preflight.clipping"},
-                                  JudgedBy{"threads", "preflight.threads"},
-                                  JudgedBy{"backend", "preflight.backend"},
-                                  JudgedBy{"device", "preflight.devices"}};
-
-std::string judgedBy(const std::string& key)
+std::string joinedIds(const std::vector<std::int64_t>& ids)
 {
-    const auto it =
-        std::find_if(kJudgedBy.begin(), kJudgedBy.end(), [&](const JudgedBy& j) { return j.key == key; });
-    return it == kJudgedBy.end() ? std::string() : std::string(it->check);
-}
-
-template<std::size_t N>
-bool contains(const std::array<std::string_view, N>& list, const std::string& key)
-{
-    return std::find(list.begin(), list.end(), key) != list.end();
+    return ids.empty() ? "none" : fmt::format("{}", fmt::join(ids, " "));
 }
 
 class Diff
 {
 public:
-    Diff(const RunConfig& single, const RunConfig& ddp)
-        : single_(single), ddp_(ddp), a_(flatten(single)), b_(flatten(ddp))
+    Diff(const RunConfig& single, const RunConfig& ddp, const SampleAgreement* samples)
+        : single_(single),
+          ddp_(ddp),
+          samples_(samples),
+          scripts_(isScript(single) && isScript(ddp)),
+          a_(flatten(single)),
+          b_(flatten(ddp))
     {
     }
 
@@ -82,15 +39,18 @@ public:
         learningRate();
         accumulation();
         same("preflight.dtype", {"amp"}, "",
-             "Train both runs with the same --amp; phase 3 changes it on its own");
+             scripts_ ? "Use the same autocast and GradScaler in both scripts; phase 3 is about them"
+                      : "Train both runs with the same --amp; phase 3 changes it on its own");
         order();
-        same("preflight.shuffle", {"shuffle"}, "A10", "Shuffle in both runs or in none");
-        same("preflight.drop_last", {"drop_last"}, "A6", "Set drop_last to the same value in both runs");
-        same("preflight.seed", {"seed"}, "C7", "Use one --seed: the initial weights are drawn from it");
-        same("preflight.sampler_seed", {"sampler_seed"}, "A10",
-             "Use one --sampler-seed: the order is drawn from it");
-        same("preflight.workload", {"workload", "workload_options", "dropout"}, "",
-             "Train the same model on the same data");
+        dealt("preflight.shuffle", "shuffle", "A10", "Shuffle in both runs or in none");
+        dealt("preflight.drop_last", "drop_last", "A6", "Set drop_last to the same value in both runs");
+        same("preflight.seed", {"seed"}, "C7",
+             scripts_ ? "Call torch.manual_seed with one seed in both scripts, before the model is made"
+                      : "Use one --seed: the initial weights are drawn from it");
+        dealt("preflight.sampler_seed", "sampler_seed", "A10",
+              scripts_ ? "Give the samplers of both scripts one seed: the order is drawn from it"
+                       : "Use one --sampler-seed: the order is drawn from it");
+        workload();
         same("preflight.optimizer", optimizerKeys(), "D7", "Give both runs the same optimizer arguments");
         scheduler();
         same("preflight.clipping", {"clip_norm", "clip_value"}, "",
@@ -154,6 +114,38 @@ private:
         check.evidenceJson = evidenceJson(rows);
     }
 
+    // A setting of the sampler. What scripts were seen to train on says more than what their samplers are set to.
+    void dealt(const char* id, const char* key, const char* cause, const char* fix)
+    {
+        same(id, {key}, cause, fix);
+        if (GateCheck& check = checks_.back();
+            scripts_ && samples_ && samples_->equal() && check.verdict == "fail") {
+            check.verdict = "pass";
+            check.cause = check.fix = "";
+            check.sentence += " The samples of every step are equal all the same.";
+        }
+    }
+
+    void workload()
+    {
+        std::vector<std::string> keys;
+        if (!scripts_)
+            keys.push_back("workload");
+        for (const auto* side : {&a_, &b_})
+            for (const auto& [key, text] : *side)
+                if (key.starts_with(kWorkloadOptions) && checkOfKey(key) == "preflight.workload" &&
+                    !(scripts_ && isDealingOfScript(key)) &&
+                    std::find(keys.begin(), keys.end(), key) == keys.end())
+                    keys.push_back(key);
+        keys.push_back("dropout");
+        same("preflight.workload", keys, "", "Train the same model on the same data");
+        const std::string &a = value(a_, "workload_options.script"),
+                          &b = value(b_, "workload_options.script");
+        if (scripts_ && a != b)
+            checks_.back().sentence +=
+                fmt::format(" The scripts are {} and {}: a name is no difference of the training.", a, b);
+    }
+
     std::vector<std::string> optimizerKeys() const
     {
         std::vector<std::string> keys = {"optimizer", "weight_decay"};
@@ -183,8 +175,8 @@ private:
         const std::int64_t parts = std::int64_t(ddp_.world) * ddp_.accumulate;
         check.fix =
             a % parts == 0
-                ? fmt::format("Use --batch {} in DDP, or compare with a single run of {} samples", a / parts,
-                              grouped(b))
+                ? fmt::format("Use {} {} in DDP, or compare with a single run of {} samples",
+                              scripts_ ? "batch_size" : "--batch", a / parts, grouped(b))
                 : fmt::format("Choose batch, world and accumulation so that their product is {}", grouped(a));
         check.evidenceJson =
             evidenceJson({{"global batch", fmt::format("single {}, ddp {}", grouped(a), grouped(b))},
@@ -219,8 +211,8 @@ private:
                 near(rates, batches)              ? " (linear scaling rule)"
                 : near(rates, std::sqrt(batches)) ? " (square root rule)"
                                                   : "");
-        check.fix = fmt::format("Use --lr {} in both runs, and scale it later as a change of its own",
-                                value(a_, "lr"));
+        check.fix = fmt::format("Use {} {} in both runs, and scale it later as a change of its own",
+                                scripts_ ? "lr" : "--lr", value(a_, "lr"));
         check.evidenceJson =
             evidenceJson({{"lr", fmt::format("single {}, ddp {}", value(a_, "lr"), value(b_, "lr"))}});
     }
@@ -242,9 +234,56 @@ private:
         }
     }
 
+    // By what both runs recorded.
+    void recordedOrder()
+    {
+        const SampleAgreement& s = *samples_;
+        const char* what = s.byContent ? "contents" : "ids";
+        GateCheck& check =
+            add("preflight.sampler", s.equal(),
+                fmt::format("{} of {}", grouped(s.steps - s.differing), counted(s.steps, "step", "steps")),
+                "all");
+        if (s.equal()) {
+            check.sentence =
+                fmt::format("Every step of both runs uses the same samples, by their recorded {}.", what);
+            if (s.padded > 0)
+                check.sentence +=
+                    fmt::format(" In {} DDP repeats samples so that all ranks get equally many.",
+                                counted(s.padded, "step", "steps"));
+            return;
+        }
+        check.step = s.firstStep;
+        if (globalBatch(single_) != globalBatch(ddp_)) {
+            check.verdict = "cannot_judge";
+            check.sentence = "Steps with different numbers of samples cannot be compared.";
+            check.fix = "Bring the global batch to the same size first";
+            return;
+        }
+        check.cause = "A10";
+        check.sentence = fmt::format("{} of {} use different samples, step {} is the first.",
+                                     grouped(s.differing), counted(s.steps, "step", "steps"), s.firstStep);
+        check.fix =
+            "Cut every rank's part out of the global batches that the single run uses, with one sampler of "
+            "your own for both scripts (docs/bring-your-script.md)";
+        if (!s.byContent)
+            check.evidenceJson = evidenceJson(
+                {{"only in the single run", joinedIds(s.onlySingle)}, {"only in DDP", joinedIds(s.onlyDdp)}});
+    }
+
     void order()
     {
         const bool aligned = single_.order == "aligned" && single_.alignWorld == ddp_.world;
+        if (samples_ && (scripts_ || (!aligned && samples_->equal()))) {
+            recordedOrder();
+            return;
+        }
+        if (scripts_ && !aligned) {
+            GateCheck& check = add("preflight.sampler", false, "not recorded", "the same samples");
+            check.verdict = "cannot_judge";
+            check.sentence = "The runs recorded no samples, and a script's sampler says nothing by its name.";
+            check.fix = "Record both scripts with a DataLoader, --record step";
+            return;
+        }
         const std::string a = single_.order == "aligned"
                                   ? fmt::format("aligned to {} ranks", single_.alignWorld)
                                   : std::string("DataLoader order");
@@ -264,7 +303,7 @@ private:
 
     void scheduler()
     {
-        same("preflight.scheduler", {"scheduler", "scheduler_period"}, "D2",
+        same("preflight.scheduler", {"scheduler", "scheduler_period", "workload_options.scheduler"}, "D2",
              "Give both runs the same scheduler arguments");
         // Without a period of its own a schedule stretches over the run, so the lengths must agree.
         GateCheck& check = checks_.back();
@@ -278,6 +317,8 @@ private:
     }
 
     const RunConfig &single_, &ddp_;
+    const SampleAgreement* samples_; // nullptr: not both recorded
+    const bool scripts_;
     const std::vector<std::pair<std::string, std::string>> a_, b_;
     std::vector<GateCheck> checks_;
 };
@@ -303,23 +344,10 @@ RunConfig alignedSingle(const RunConfig& ddp)
     return single;
 }
 
-std::vector<ConfigDiffRow> differingKeys(const RunConfig& single, const RunConfig& ddp)
+std::vector<GateCheck> configChecks(const RunConfig& single, const RunConfig& ddp,
+                                    const SampleAgreement* samples)
 {
-    std::vector<ConfigDiffRow> rows;
-    const auto a = flatten(single), b = flatten(ddp);
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-        if (a[i].second != b[i].second)
-            rows.push_back({a[i].first, a[i].second, b[i].second,
-                            contains(kNoEffect, a[i].first)   ? "no effect"
-                            : contains(kDeclared, a[i].first) ? "declared"
-                                                              : "changes the maths",
-                            judgedBy(a[i].first)});
-    return rows;
-}
-
-std::vector<GateCheck> configChecks(const RunConfig& single, const RunConfig& ddp)
-{
-    return Diff(single, ddp).checks();
+    return Diff(single, ddp, samples).checks();
 }
 
 } // namespace lockstep

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/config/run_config.h"
+#include "core/gates/sample_agreement.h"
 #include "core/store/project_store.h"
 
 #include <cstdint>
@@ -29,7 +30,9 @@ struct ConfigDiffRow {
 std::vector<ConfigDiffRow> differingKeys(const RunConfig& single, const RunConfig& ddp);
 
 // One check per judged key: global batch, learning rate (with the scaling rule), accumulation, dtype, sampler order,
-// shuffle, drop_last, seeds, dataset, model, optimizer and scheduler arguments, clipping.
-std::vector<GateCheck> configChecks(const RunConfig& single, const RunConfig& ddp);
+// shuffle, drop_last, seeds, dataset, model, optimizer and scheduler arguments, clipping. `samples`: what the two runs
+// recorded, where they did; it decides over the order of scripts, whose samplers no setting describes.
+std::vector<GateCheck> configChecks(const RunConfig& single, const RunConfig& ddp,
+                                    const SampleAgreement* samples = nullptr);
 
 } // namespace lockstep

@@ -48,14 +48,18 @@ GateCheck check(const std::string& id, bool holds, std::string value, std::strin
 
 void addFlag(std::vector<GateCheck>& checks, const EnvironmentReport& single, const EnvironmentReport& ddp,
              const char* key, const char* id, const char* wanted, const char* cause, const char* holds,
-             const char* fails, const char* fix)
+             const char* fails, const char* fix, const char* noteWithoutGpu)
 {
     const std::string a = single.value(key), b = ddp.value(key);
     if (a.empty() && b.empty())
         return;
     const bool ok = a == wanted && b == wanted;
-    checks.push_back(
-        check(id, ok, a == b ? a : fmt::format("single {}, ddp {}", a, b), wanted, ok ? holds : fails, fix));
+    checks.push_back(check(id, ok || noteWithoutGpu, a == b ? a : fmt::format("single {}, ddp {}", a, b),
+                           wanted,
+                           ok               ? holds
+                           : noteWithoutGpu ? noteWithoutGpu
+                                            : fails,
+                           fix));
     if (!ok)
         checks.back().cause = cause;
 }
@@ -151,22 +155,27 @@ std::vector<GateCheck> environmentChecks(const EnvironmentReport& single, const 
                                                     a.empty() ? "not set" : a, b.empty() ? "not set" : b),
                                fmt::format("Start both runs with the same {}", key)));
     }
-    addFlag(checks, single, ddp, "deterministic", "preflight.deterministic", "true", "E4",
-            "Deterministic algorithms are on.",
-            "Two identical runs may differ: deterministic algorithms are off.",
-            "Switch on deterministic algorithms in both runs");
+    const bool cuda = need.device == "cuda" || need.backend == "nccl";
+    const char* tf32OnCpu = cuda ? nullptr : "TF32 is of GPUs only; these runs use the CPU.";
+    addFlag(
+        checks, single, ddp, "deterministic", "preflight.deterministic", "true", "E4",
+        "Deterministic algorithms are on.",
+        "Two identical runs may differ: deterministic algorithms are off.",
+        "Switch on deterministic algorithms in both runs",
+        cuda ? nullptr
+             : "Deterministic algorithms are off. Of what runs on the CPU hardly anything needs them; if two "
+               "identical runs differ, call torch.use_deterministic_algorithms(True).");
     addFlag(checks, single, ddp, "tf32_matmul", "preflight.tf32_matmul", "false", "E1",
             "TF32 is off for matrix products.",
             "TF32 rounds the inputs of matrix products to 10 bits: differences of 1e-4 to 1e-3 that are no "
             "fault.",
-            "Set torch.backends.cuda.matmul.allow_tf32 = False in both runs");
+            "Set torch.backends.cuda.matmul.allow_tf32 = False in both runs", tf32OnCpu);
     addFlag(
         checks, single, ddp, "tf32_cudnn", "preflight.tf32_cudnn", "false", "E1",
         "TF32 is off for convolutions.",
         "TF32 rounds the inputs of convolutions to 10 bits: differences of 1e-4 to 1e-3 that are no fault.",
-        "Set torch.backends.cudnn.allow_tf32 = False in both runs");
+        "Set torch.backends.cudnn.allow_tf32 = False in both runs", tf32OnCpu);
 
-    const bool cuda = need.device == "cuda" || need.backend == "nccl";
     const std::string devices = machine.devices.empty()
                                     ? std::string("cpu")
                                     : fmt::format("cpu, {}", fmt::join(machine.devices, ", "));

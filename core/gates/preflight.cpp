@@ -73,7 +73,7 @@ GateInfo judgePreflight(const PreflightInput& input)
     gate.checks =
         environmentChecks(input.singleEnvironment, input.ddpEnvironment, input.machine,
                           {input.ddp.backend, input.ddp.device, input.ddp.world, input.ddp.threads});
-    for (GateCheck& check : configChecks(input.single, input.ddp))
+    for (GateCheck& check : configChecks(input.single, input.ddp, input.samples ? &*input.samples : nullptr))
         gate.checks.push_back(std::move(check));
     addUsedRate(input, gate.checks);
     gate.verdict = "pass";

@@ -21,6 +21,8 @@ struct PreflightInput {
     // First recorded learning rates, where runs exist: a rate that was scaled in code does not show in a configuration.
     std::optional<double> singleRate;
     std::optional<double> ddpRate;
+    // Whether both trained on the same samples, where both recorded them.
+    std::optional<SampleAgreement> samples;
 };
 
 GateInfo judgePreflight(const PreflightInput& input);

@@ -16,6 +16,36 @@ RunConfig ddpConfig()
     return config;
 }
 
+// What the probe reports of two scripts with a batch sampler of their own.
+PreflightInput scripts()
+{
+    PreflightInput input;
+    RunConfig& ddp = input.ddp;
+    ddp.mode = "ddp";
+    ddp.world = 2;
+    ddp.batch = 16;
+    ddp.order = "python";
+    ddp.shuffle = false;
+    ddp.workload = "train_ddp";
+    ddp.workloadOptions = {{"script", "train_ddp.py"},
+                           {"sampler", "SequentialSampler"},
+                           {"batch_sampler", "Parts"},
+                           {"dataset_length", "512"}};
+    input.single = ddp;
+    input.single.mode = "single";
+    input.single.world = 1;
+    input.single.batch = 32;
+    input.single.workload = "train";
+    input.single.workloadOptions["script"] = "train.py";
+    input.single.workloadOptions["batch_sampler"] = "Whole";
+    input.singleEnvironment = input.ddpEnvironment = *EnvironmentReport::fromJson(
+        R"({"torch":"2.15.0","threads":1,"deterministic":false,"tf32_matmul":false,"tf32_cudnn":true})");
+    input.machine.loopback = true;
+    input.samples = SampleAgreement{};
+    input.samples->steps = 16;
+    return input;
+}
+
 PreflightInput cleanInput()
 {
     PreflightInput input;
@@ -56,6 +86,12 @@ private Q_SLOTS:
     void environmentsAreHeldAgainstEachOther_data();
     void environmentsAreHeldAgainstEachOther();
     void anUnreportedTorchCannotBeJudged();
+    void aGpuNeedsDeterminismAndNoTf32_data();
+    void aGpuNeedsDeterminismAndNoTf32();
+    void scriptsWithTheSameSamplesPass();
+    void scriptsWithOtherSamplesFailByTheFirstStep();
+    void scriptsWithoutSamplesCannotBeJudged();
+    void optionsOfTheWorkloadAreJudged();
     void listsDifferingKeysOnly();
     void keepsBothConfigurations();
     void phasesOpenOneAfterAnother();
@@ -212,9 +248,6 @@ void TestPreflight::environmentsAreHeldAgainstEachOther_data()
     row("preflight.torch", "", {"2.14.1", "AVX2", "1", "true", "false", "false", "1000"});
     row("preflight.cpu_capability", "", {"2.15.0", "AVX512", "1", "true", "false", "false", "1000"});
     row("preflight.threads", "", {"2.15.0", "AVX2", "2", "true", "false", "false", "1000"});
-    row("preflight.deterministic", "E4", {"2.15.0", "AVX2", "1", "false", "false", "false", "1000"});
-    row("preflight.tf32_matmul", "E1", {"2.15.0", "AVX2", "1", "true", "true", "false", "1000"});
-    row("preflight.tf32_cudnn", "E1", {"2.15.0", "AVX2", "1", "true", "false", "true", "1000"});
     row("preflight.dataset_size", "", {"2.15.0", "AVX2", "1", "true", "false", "false", "999"});
 }
 
@@ -229,6 +262,92 @@ void TestPreflight::environmentsAreHeldAgainstEachOther()
     for (const GateCheck& check : gate.checks)
         QVERIFY2((check.verdict == "fail") == (check.id == id.toStdString()), check.id.c_str());
     QCOMPARE(QString::fromStdString(checkOf(gate, id.toStdString()).cause), cause);
+}
+
+void TestPreflight::aGpuNeedsDeterminismAndNoTf32_data()
+{
+    QTest::addColumn<QByteArray>("changed");
+    QTest::addColumn<QString>("id");
+    QTest::addColumn<QString>("cause");
+    QTest::newRow("deterministic") << QByteArray("\"deterministic\":false") << "preflight.deterministic"
+                                   << "E4";
+    QTest::newRow("matmul") << QByteArray("\"tf32_matmul\":true") << "preflight.tf32_matmul"
+                            << "E1";
+    QTest::newRow("cudnn") << QByteArray("\"tf32_cudnn\":true") << "preflight.tf32_cudnn"
+                           << "E1";
+}
+
+void TestPreflight::aGpuNeedsDeterminismAndNoTf32()
+{
+    QFETCH(QByteArray, changed);
+    QFETCH(QString, id);
+    QFETCH(QString, cause);
+    PreflightInput input = cleanInput();
+    input.machine.devices = {"/dev/nvidia0"};
+    input.ddpEnvironment =
+        *EnvironmentReport::fromJson("{\"torch\":\"2.15.0\",\"threads\":1," + changed.toStdString() + "}");
+    input.singleEnvironment = input.ddpEnvironment;
+    for (const char* device : {"cuda", "cpu"}) {
+        input.ddp.device = input.single.device = device;
+        const GateInfo gate = judgePreflight(input);
+        const bool gpu = std::string(device) == "cuda";
+        for (const GateCheck& check : gate.checks)
+            QVERIFY2((check.verdict == "fail") == (gpu && check.id == id.toStdString()), check.id.c_str());
+        QCOMPARE(QString::fromStdString(checkOf(gate, id.toStdString()).cause), cause); // on the CPU a note
+        QVERIFY(!checkOf(gate, id.toStdString()).sentence.empty());
+    }
+}
+
+void TestPreflight::scriptsWithTheSameSamplesPass()
+{
+    PreflightInput input = scripts();
+    input.ddp.shuffle = true; // what its sampler is set to says less than what it was seen to deal
+    const GateInfo gate = judgePreflight(input);
+    for (const GateCheck& check : gate.checks)
+        QVERIFY2(check.verdict == "pass", (check.id + ": " + check.sentence).c_str());
+    QVERIFY(checkOf(gate, "preflight.workload").sentence.find("train_ddp.py") != std::string::npos);
+    for (const ConfigDiffRow& row : differingKeys(input.single, input.ddp))
+        if (row.key == "workload" || row.key == "workload_options.script")
+            QCOMPARE(row.effect, std::string("no effect"));
+    input.ddp.workloadOptions["dataset_length"] = "500";
+    QCOMPARE(checkOf(judgePreflight(input), "preflight.workload").verdict, std::string("fail"));
+}
+
+void TestPreflight::scriptsWithOtherSamplesFailByTheFirstStep()
+{
+    PreflightInput input = scripts();
+    input.samples->differing = 3;
+    input.samples->firstStep = 14;
+    input.samples->onlySingle = {7};
+    GateCheck check = checkOf(judgePreflight(input), "preflight.sampler");
+    QCOMPARE(check.verdict, std::string("fail"));
+    QCOMPARE(check.cause, std::string("A10"));
+    QCOMPARE(check.step, std::int64_t(14));
+    QVERIFY2(check.fix.find("--") == std::string::npos, check.fix.c_str()); // no option of the engine
+    input.ddp.batch = 32;
+    const GateInfo larger = judgePreflight(input);
+    QCOMPARE(checkOf(larger, "preflight.sampler").verdict, std::string("cannot_judge"));
+    QCOMPARE(checkOf(larger, "preflight.global_batch").cause, std::string("A9"));
+    QVERIFY(checkOf(larger, "preflight.global_batch").fix.find("--") == std::string::npos);
+}
+
+void TestPreflight::scriptsWithoutSamplesCannotBeJudged()
+{
+    PreflightInput input = scripts();
+    input.samples.reset();
+    const GateInfo gate = judgePreflight(input);
+    QCOMPARE(checkOf(gate, "preflight.sampler").verdict, std::string("cannot_judge"));
+    QCOMPARE(gate.verdict, std::string("cannot_judge"));
+}
+
+void TestPreflight::optionsOfTheWorkloadAreJudged()
+{
+    PreflightInput input = cleanInput();
+    input.ddp.workloadOptions["ragged"] = "1";
+    const GateCheck check = checkOf(judgePreflight(input), "preflight.workload");
+    QCOMPARE(check.verdict, std::string("fail"));
+    QVERIFY2(check.sentence.find("ragged") != std::string::npos, check.sentence.c_str());
+    QCOMPARE(differingKeys(input.single, input.ddp).back().check, std::string("preflight.workload"));
 }
 
 void TestPreflight::anUnreportedTorchCannotBeJudged()
