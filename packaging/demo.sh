@@ -55,6 +55,12 @@ for pair in "${pairs[@]}"; do
   [ "$status" -le 1 ] || exit "$status"
 done
 
+if [ "$article" = no ]; then
+  printf '\nThe cause of the faulty run, proven by replay; then the first two gates of the clean one\n\n'
+  "$cli" diagnose "$dir" digits-single digits-ddp-faulty --prove || [ $? -eq 1 ]
+  for gate in preflight data; do "$cli" gate "$dir" "$gate" --run digits-ddp --single digits-single; done
+fi
+
 if [ "$headless" = yes ]; then
   shots=build/screenshots/demo
   mkdir -p "$shots"
