@@ -52,12 +52,12 @@ void judge(PhaseStatus& status, const GateInfo& gate)
     const auto total = std::int64_t(gate.checks.size());
     const auto holding = std::count_if(gate.checks.begin(), gate.checks.end(),
                                        [](const GateCheck& c) { return c.verdict == "pass"; });
-    const auto failing = std::find_if(gate.checks.begin(), gate.checks.end(),
-                                      [](const GateCheck& c) { return c.verdict != "pass"; });
+    const auto failing = std::count_if(gate.checks.begin(), gate.checks.end(),
+                                       [](const GateCheck& c) { return c.verdict == "fail"; });
     status.judgedUnixMs = gate.judgedUnixMs;
     status.checks = Tr::tr("%1 of %2").arg(holding).arg(total);
     if (total > 0) {
-        const GateCheck& deciding = failing != gate.checks.end() ? *failing : gate.checks.front();
+        const GateCheck& deciding = gate.checks[decidingCheck(gate)];
         status.deciding = qs(deciding.sentence.empty() ? deciding.value : deciding.sentence);
         status.limit = qs(deciding.limit);
     }
@@ -74,7 +74,7 @@ void judge(PhaseStatus& status, const GateInfo& gate)
     } else if (gate.verdict == "fail") {
         status.state = State::Diverged;
         status.word = Tr::tr("fails");
-        status.detail = Tr::tr("%1 of %2 checks fail").arg(notHolding).arg(total);
+        status.detail = Tr::tr("%1 of %2 checks fail").arg(failing).arg(total);
     } else {
         status.state = State::CannotCompare;
         status.detail = Tr::tr("%1 of %2 judged").arg(holding).arg(total);
@@ -82,6 +82,15 @@ void judge(PhaseStatus& status, const GateInfo& gate)
 }
 
 } // namespace
+
+std::size_t decidingCheck(const GateInfo& gate)
+{
+    for (const char* verdict : {"fail", "cannot_judge"})
+        for (std::size_t i = 0; i < gate.checks.size(); ++i)
+            if (gate.checks[i].verdict == verdict)
+                return i;
+    return 0;
+}
 
 std::span<const PhaseInfo> allPhases()
 {

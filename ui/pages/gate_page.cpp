@@ -222,10 +222,7 @@ void GatePage::refresh()
         banner_->showMessage(State::Overridden, tr("Overridden: %1").arg(qs(gate->overrideReason)),
                              tr("%1. The override stays visible in the report.").arg(now.detail));
     if (judged && !table_->currentIndex().isValid()) {
-        const auto failing = std::find_if(gate->checks.begin(), gate->checks.end(),
-                                          [](const GateCheck& c) { return c.verdict != "pass"; });
-        const int row = failing == gate->checks.end() ? 0 : int(failing - gate->checks.begin());
-        table_->setCurrentIndex(checks_->index(row, 0));
+        table_->setCurrentIndex(checks_->index(int(decidingCheck(*gate)), 0));
     } else if (judged) {
         showCheck(table_->currentIndex().row());
     }

@@ -22,6 +22,8 @@
 #include <QSplitter>
 #include <QUndoStack>
 
+#include <algorithm>
+
 namespace lockstep {
 
 RunsPage::RunsPage(const PageContext& context, QWidget* parent)
@@ -274,9 +276,16 @@ void RunsPage::open(const QString& argument)
     if (argument.startsWith(QLatin1String("new"))) {
         const ProjectSnapshotPtr snapshot = context().project.snapshot();
         const QString mode = argument.section(QLatin1Char(':'), 1);
-        // The newest run is the best guess for the next one.
-        RunConfig config = snapshot->runs.empty() ? starterConfig(snapshot->info.workload, "single")
-                                                  : snapshot->runs.front().config;
+        // The newest run that people made with the engine is the best guess for the next one, without what was broken on
+        // purpose.
+        const auto newest =
+            std::find_if(snapshot->runs.begin(), snapshot->runs.end(), [](const RunEntry& run) {
+                return !run.auxiliary() && run.configReadable &&
+                       !run.config.workloadOptions.contains("script");
+            });
+        RunConfig config = newest == snapshot->runs.end() ? starterConfig(snapshot->info.workload, "single")
+                                                          : newest->config;
+        config.faults.clear();
         if (!mode.isEmpty() && qs(config.mode) != mode) {
             const int world = config.mode == "single" ? std::max(config.alignWorld, 2) : config.world;
             config.mode = mode.toStdString();

@@ -4,6 +4,7 @@
 #include "ui/models/check_titles.h"
 #include "ui/models/checks_model.h"
 #include "ui/models/gate_runs.h"
+#include "ui/models/phases.h"
 #include "ui/models/preflight_keys_model.h"
 
 #include <QAbstractItemModelTester>
@@ -72,6 +73,24 @@ private Q_SLOTS:
         }
         QCOMPARE(checkTitle("preflight.MKL_CBWR"), QStringLiteral("MKL_CBWR"));
         QVERIFY(checkTitle("something.else").isEmpty());
+    }
+
+    void aFailedCheckDecidesBeforeOneThatCouldNotBeJudged()
+    {
+        GateInfo gate;
+        for (const char* verdict : {"pass", "cannot_judge", "fail", "pass"}) {
+            gate.checks.emplace_back().verdict = verdict;
+            gate.checks.back().sentence = verdict;
+        }
+        gate.phase = "preflight";
+        gate.verdict = "fail";
+        gate.judgedUnixMs = 1;
+        QCOMPARE(decidingCheck(gate), std::size_t(2));
+        ProjectSnapshot snapshot;
+        snapshot.gates.push_back(gate);
+        const PhaseStatus status = phaseStatuses(snapshot, true).front();
+        QCOMPARE(status.deciding, QStringLiteral("fail"));
+        QCOMPARE(status.detail, QStringLiteral("1 of 4 checks fail")); // what was not judged did not fail
     }
 
     void aCheckWithoutATitleShowsItsSentence()
