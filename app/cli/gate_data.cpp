@@ -5,6 +5,7 @@
 #include "core/gates/data_judge.h"
 #include "core/gates/id_list.h"
 #include "core/gates/recorded_orders.h"
+#include "core/gates/sample_agreement.h"
 #include "core/host/launch_environment.h"
 #include "core/host/run_once.h"
 #include "core/host/stop_signals.h"
@@ -35,12 +36,16 @@ Result<std::int64_t> datasetSize(const GateRequest& request, const RunConfig& co
 {
     if (request.samples >= 0)
         return request.samples;
+    if (const std::int64_t length = recordedLength(config); length >= 0)
+        return length;
     if (run) {
         const Result<EnvironmentReport> environment = EnvironmentReport::fromJson(run->environmentJson);
         if (environment)
             if (const auto size = environment->number("dataset_size"))
                 return *size;
     }
+    if (isScript(config))
+        return sizeUnknown("the dataset of " + config.workload + " told the probe no length");
     const Result<EnvironmentReport> environment = askWorker(config);
     if (!environment)
         return sizeUnknown(environment.error().what + ", " + environment.error().why);
@@ -137,7 +142,8 @@ private:
         if (!reference)
             return reference.error();
         DataPlan plan = planOf(*config, *size);
-        plan.workers = request_.workers;
+        if (!plan.script)
+            plan.workers = request_.workers;
         plan.evaluation = request_.evaluation;
         plan.referenceBatch = *reference;
         if (Status valid = validate(plan); !valid)
@@ -173,6 +179,12 @@ private:
                 return simulate(*plan);
             return source.error();
         }
+        if (plan->script && !plan->samplerSeedKnown) {
+            const Result<bool> shuffled = isShuffled(**source);
+            if (!shuffled)
+                return shuffled.error();
+            plan->shuffle = *shuffled;
+        }
         DataTask task{*plan, std::move(*source)};
         return task;
     }
@@ -196,6 +208,7 @@ private:
         // Somebody else's sampler: what a run of this project recorded says nothing of it. Its seed is known only if
         // it was said, whether it shuffles is seen in the ids.
         plan.faults.clear();
+        plan.script = false;
         plan.samplerSeedKnown = request_.samplerSeedGiven;
         if (request_.samplerSeedGiven) {
             const Result<RunConfig> given = request_.config.config(project_.info().workload);

@@ -298,11 +298,13 @@ private:
         std::sort(values.begin(), values.end());
         const auto total = std::int64_t(values.size());
         const auto distinct = std::int64_t(std::unique(values.begin(), values.end()) - values.begin());
+        const bool note = !workers && !facts().randomUsed;
         GateCheck& check =
-            add(id, distinct == total, fmt::format("{} of {} distinct", grouped(distinct), grouped(total)),
+            add(id, distinct == total || note,
+                fmt::format("{} of {} distinct", grouped(distinct), grouped(total)),
                 fmt::format("{} of {}", grouped(total), grouped(total)), distinct == total ? holds : "");
         if (distinct != total)
-            explain(check, finding({cause, "E6"}));
+            explain(check, finding({cause, "E6"}, note));
     }
     void streams()
     {
@@ -365,6 +367,14 @@ private:
             return;
         }
         if (!review_.epochs.front().python.made) {
+            if (plan().script) {
+                cannotJudge(
+                    "data.order",
+                    "The sampler is the script's own. The recorded ids stand for themselves: coverage and "
+                    "overlap are judged here, equality with the single run by preflight.sampler.",
+                    "");
+                return;
+            }
             cannotJudge("data.order", "The sampler's seed is not known, so its order cannot be repeated.",
                         "Give the seed with --sampler-seed");
             return;

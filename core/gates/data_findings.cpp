@@ -348,6 +348,16 @@ private:
                      "derive the "
                      "worker seed from rank and worker",
                      {{"first draw", fmt::format("{:016x} on both", draw.value)}}});
+            else if (!facts().randomUsed)
+                add({"E6",
+                     true,
+                     0,
+                     review_.epochs.empty() ? 1 : review_.epochs.front().firstStep,
+                     draw.rank,
+                     fmt::format("The generators of ranks {} and {} are equal, and no step draws from them",
+                                 other.rank, draw.rank),
+                     "Seed again with seed + rank before dropout or noise is added",
+                     {}});
             else
                 add({"E6",
                      false,

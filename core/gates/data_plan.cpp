@@ -1,10 +1,13 @@
 #include "core/gates/data_plan.h"
 
 #include "core/config/json.h"
+#include "core/gates/sample_agreement.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <initializer_list>
 
 namespace lockstep {
@@ -26,6 +29,7 @@ void eachField(Plan& p, Visit&& visit)
     visit("seed", p.seed);
     visit("workers", p.workers);
     visit("reference_batch", p.referenceBatch);
+    visit("script", p.script);
     visit("evaluation", p.evaluation);
 }
 
@@ -145,6 +149,16 @@ Status validate(const DataPlan& plan)
     return {};
 }
 
+std::int64_t recordedLength(const RunConfig& config)
+{
+    const auto length = config.workloadOptions.find("dataset_length");
+    if (length == config.workloadOptions.end())
+        return -1;
+    std::int64_t size = -1;
+    const char* end = length->second.data() + length->second.size();
+    return std::from_chars(length->second.data(), end, size).ptr == end ? size : -1;
+}
+
 DataPlan planOf(const RunConfig& config, std::int64_t datasetSize)
 {
     DataPlan plan;
@@ -158,6 +172,13 @@ DataPlan planOf(const RunConfig& config, std::int64_t datasetSize)
     plan.samplerSeed = config.samplerSeed;
     plan.seed = config.seed;
     plan.faults = config.faults;
+    plan.script = isScript(config);
+    if (plan.script) {
+        const auto workers = config.workloadOptions.find("loader_workers");
+        plan.workers = workers == config.workloadOptions.end() ? 0 : std::atoi(workers->second.c_str());
+        // Nobody knows the order of a sampler that the script wrote itself.
+        plan.samplerSeedKnown = usesDistributedSampler(config);
+    }
     return plan;
 }
 

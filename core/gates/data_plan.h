@@ -26,6 +26,7 @@ struct DataPlan {
     int workers = 2;              // loader workers per rank
     std::int64_t referenceBatch =
         0;                   // samples per optimizer step of the single-process run; 0: none to compare with
+    bool script = false;     // a script under the probe: it has seeded its ranks itself
     bool evaluation = false; // an evaluation pass: every sample counts once
     std::string source = "plan"; // what was judged: "plan", "run:ID", "ids:PATH"
     std::vector<FaultSpec> faults;
@@ -41,6 +42,8 @@ Result<DataPlan> dataPlanFromJson(const std::string& text);
 // Values that cannot be simulated: world outside 1..1024, sizes below 0, a batch of 0, more than 2^32 - 2
 // samples.
 Status validate(const DataPlan& plan);
+// The size that the script's dataset told the probe; -1: none.
+std::int64_t recordedLength(const RunConfig& config);
 // Sampler, batch and seeds of a run's configuration. The dataset's size is not part of a configuration.
 DataPlan planOf(const RunConfig& config, std::int64_t datasetSize);
 

@@ -20,6 +20,7 @@ struct DataFacts {
     bool hasLength = true; // false: a stream (IterableDataset), samplers do not apply to it
     std::int64_t epochs = 0;
     std::vector<StreamDraw> draws; // empty: not known
+    bool randomUsed = true;        // false: the run drew nothing from its ranks' generators in any step
     // Dense id -> the id as given, where the source's ids have gaps; empty: the same.
     std::vector<std::int64_t> originalIds;
 

@@ -36,6 +36,8 @@ public:
                 return read.error();
         if (Status read = readEvents(); !read)
             return read.error();
+        for (const auto& [epoch, ranks] : epochs_)
+            begins_.insert(ranks.front().firstStep);
         keepWholeEpochs();
         if (epochs_.empty())
             return Error{ErrorKind::Input, fmt::format("The data of {} cannot be judged", name_),
@@ -151,9 +153,23 @@ private:
                 return data.error();
             if (data->size() > 0)
                 draws_.push_back({info.key.rank, -1, data->bits.front()});
+            if (Status read = lookForDraws(info); !read)
+                return read.error();
         }
         for (const auto& [rank, seed] : baseSeeds_)
             draws_.push_back({rank, 0, seed});
+        return {};
+    }
+
+    // A loader draws once when an epoch begins; what moves a generator between two steps of an epoch is the training.
+    Status lookForDraws(const SeriesInfo& info)
+    {
+        constexpr std::int64_t kLooked = 512; // steps
+        Result<SeriesData> data = run_.read(info.key, info.firstStep, info.firstStep + kLooked);
+        if (!data)
+            return data.error();
+        for (std::size_t i = 1; i < data->size(); ++i)
+            drawn_ = drawn_ || (data->bits[i] != data->bits[i - 1] && !begins_.contains(data->steps[i]));
         return {};
     }
 
@@ -166,6 +182,7 @@ private:
         facts.datasetSize = facts.sizeKnown ? plan_.datasetSize : largest_ + 1;
         facts.hasLength = hasLength_;
         facts.draws = std::move(draws_);
+        facts.randomUsed = drawn_ || plan_.workers > 0 || !plan_.script;
         const auto owner = std::make_shared<Epochs>(std::move(epochs_));
         std::vector<EpochOrder> orders;
         for (const auto& [epoch, ranks] : *owner) {
@@ -190,6 +207,8 @@ private:
     std::vector<StreamDraw> draws_;
     std::int64_t largest_ = -1;
     bool hasLength_ = true;
+    std::set<std::int64_t> begins_; // first steps of the epochs, of those left out as well
+    bool drawn_ = false;
 };
 
 } // namespace

@@ -70,6 +70,8 @@ private Q_SLOTS:
     void unequalSharesAreB4();
     void oneEpochCannotShowSetEpoch();
     void contentOfASimulationIsNotClaimed();
+    void aScriptThatDrawsNothingMayShareItsStreams();
+    void aScriptsOwnSamplerIsNotHeldAgainstTorchs();
     void stopsOnRequest();
     void planSurvivesItsJson();
     void impossiblePlansAreRefused();
@@ -265,6 +267,54 @@ void TestDataJudge::contentOfASimulationIsNotClaimed()
     const DataVerdict verdict = judge(planFor(2));
     QCOMPARE(check(verdict, "data.content")->verdict, std::string("cannot_judge"));
     QCOMPARE(verdict.verdict, std::string("pass"));
+}
+
+void TestDataJudge::aScriptThatDrawsNothingMayShareItsStreams()
+{
+    DataPlan plan = planFor(2);
+    plan.script = true;
+    for (const bool used : {false, true}) {
+        DataFacts facts;
+        facts.world = 2;
+        facts.datasetSize = plan.datasetSize;
+        facts.draws = {{0, -1, 17}, {1, -1, 17}};
+        facts.randomUsed = used;
+        MemorySource source(facts, {simulateEpoch(plan, 0), simulateEpoch(plan, 1)});
+        const DataVerdict verdict = *judgeData(source, plan);
+        QCOMPARE(verdict.verdict, std::string(used ? "fail" : "pass"));
+        QCOMPARE(check(verdict, "data.rank_streams")->cause, std::string("E6"));
+        QVERIFY(finding(verdict, "E6") && finding(verdict, "E6")->note == !used);
+    }
+}
+
+void TestDataJudge::aScriptsOwnSamplerIsNotHeldAgainstTorchs()
+{
+    RunConfig config;
+    config.mode = "ddp";
+    config.world = 2;
+    config.batch = 16;
+    config.workloadOptions = {{"script", "train_ddp.py"},
+                              {"sampler", "SequentialSampler"},
+                              {"batch_sampler", "Parts"},
+                              {"dataset_length", "512"}};
+    QCOMPARE(recordedLength(config), std::int64_t(512));
+    const DataPlan plan = planOf(config, 512);
+    QVERIFY(plan.script && !plan.samplerSeedKnown);
+    QCOMPARE(plan.workers, 0);
+    DataPlan theirs = plan; // every sample once, in an order that is not torch's
+    theirs.samplerSeed = 77;
+    DataFacts facts;
+    facts.world = 2;
+    facts.datasetSize = 512;
+    MemorySource source(facts, {simulateEpoch(theirs, 0), simulateEpoch(theirs, 1)});
+    const DataVerdict verdict = *judgeData(source, plan);
+    QCOMPARE(verdict.verdict, std::string("pass"));
+    QCOMPARE(check(verdict, "data.order")->verdict, std::string("cannot_judge"));
+    config.workloadOptions.erase("batch_sampler");
+    config.workloadOptions["sampler"] = "DistributedSampler";
+    config.workloadOptions["dataset_length"] = "unknown";
+    QVERIFY(planOf(config, 512).samplerSeedKnown);
+    QCOMPARE(recordedLength(config), std::int64_t(-1));
 }
 
 void TestDataJudge::stopsOnRequest()
