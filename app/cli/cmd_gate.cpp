@@ -2,6 +2,7 @@
 #include "app/cli/cli_context.h"
 #include "app/cli/gate_drills.h"
 #include "app/cli/gate_gradients.h"
+#include "app/cli/gate_kept.h"
 #include "app/cli/gate_precision.h"
 #include "app/cli/gate_request.h"
 #include "app/cli/json_output.h"
@@ -38,7 +39,7 @@ Result<GateInfo> storedGate(ProjectStore& project, const std::string& phase)
                  "Judge it once"};
 }
 
-void printJson(const GateInfo& gate, const std::string& findingsJson)
+void printJson(const GateInfo& gate, const std::string& findingsJson, bool kept)
 {
     JsonDocument json;
     const auto place = [&json](const char* key, std::int64_t value) {
@@ -49,7 +50,8 @@ void printJson(const GateInfo& gate, const std::string& findingsJson)
             json.number(value);
     };
     json.beginObject().key("phase").text(gate.phase).key("verdict").text(gate.verdict);
-    json.key("passed").raw(gatePassed(gate) ? "true" : "false").key("override");
+    json.key("passed").raw(gatePassed(gate) ? "true" : "false").key("kept").raw(kept ? "true" : "false");
+    json.key("override");
     if (gate.overrideReason.empty())
         json.null();
     else
@@ -100,6 +102,9 @@ void printText(const GateInfo& gate)
         if (!check.fix.empty())
             fmt::print("  fix: {}\n", check.fix);
     }
+    for (const GateCheck& check : gate.checks)
+        if (check.verdict == "pass" && !check.cause.empty())
+            fmt::print("\n{}, a note: {}\n", check.id, check.sentence);
     if (!gate.overrideReason.empty())
         fmt::print("\noverridden: {}\n", gate.overrideReason);
 }
@@ -157,6 +162,7 @@ int gateCommand(CliContext& context, const GateRequest& request)
         return fail(open.error());
 
     std::string findings;
+    GateKept kept;
     Result<GateInfo> gate = storedGate(*project, request.phase);
     if (!request.overrideReason || !gate) {
         gate = judge(context, *project, request, findings);
@@ -168,8 +174,16 @@ int gateCommand(CliContext& context, const GateRequest& request)
             unjudged.phase = request.phase;
             unjudged.verdict = "cannot_judge";
             gate = unjudged;
-        } else if (const Status saved = project->saveGate(*gate); !saved) {
-            return fail(saved.error());
+        } else {
+            // A reason stands beside the verdict that it overrides.
+            const Result<GateKept> decided =
+                request.overrideReason ? Result<GateKept>(GateKept{}) : keptGate(*project, request, *gate);
+            if (!decided)
+                return fail(decided.error());
+            kept = *decided;
+            if (kept.kept)
+                if (const Status saved = project->saveGate(*gate); !saved)
+                    return fail(saved.error());
         }
     }
     if (request.overrideReason) {
@@ -177,7 +191,7 @@ int gateCommand(CliContext& context, const GateRequest& request)
             return fail(kept.error());
         gate->overrideReason = *request.overrideReason;
     } else if (const Result<GateInfo> stored = storedGate(*project, request.phase);
-               stored && !stored->overrideReason.empty()) {
+               kept.kept && stored && !stored->overrideReason.empty()) {
         // A gate that has become green needs no excuse any more.
         if (gate->verdict == "pass") {
             if (const Status dropped = project->overrideGate(request.phase, ""); !dropped)
@@ -187,9 +201,11 @@ int gateCommand(CliContext& context, const GateRequest& request)
         }
     }
     if (context.json)
-        printJson(*gate, findings);
+        printJson(*gate, findings, kept.kept);
     else
         printText(*gate);
+    if (!context.json && !kept.sentence.empty())
+        fmt::print("\n{}\n", kept.sentence);
     return exitCode(*gate);
 }
 
@@ -243,6 +259,9 @@ void addGateCommand(CLI::App& app, CliContext& context)
         "CAUSE");
     add(c.add_flag("--eval", request->evaluation, "data: the ids are of an evaluation, each counts once"));
     add(c.add_flag("--stream", request->stream, "data: the dataset is a stream without a length"));
+    add(c.add_flag("--keep", request->keep,
+                   "preflight, data: keep the verdict as the project's plan although its newest run trains "
+                   "something else"));
     add(c.add_flag("--with-loader", request->withLoader,
                    "data: run the workload's real loader on real ranks first"));
     if (CLI::Option* help = c.get_help_ptr())

@@ -28,6 +28,7 @@ struct GateRequest {
     int workers = 2;              // data: loader workers per rank
     bool evaluation = false;      // data: the ids are of an evaluation
     bool stream = false;          // data: the dataset has no length
+    bool keep = false;            // preflight, data: this configuration is the plan, whatever was run
     bool withLoader = false;      // data: run the real loader on real ranks
 };
 

@@ -1,5 +1,6 @@
 // The data gate over what real ranks recorded: every data fault of the engine is named at the right step and rank, a clean
 // run raises no alarm, and a phase opens only after the gate before it.
+#include "core/sampling/samplers.h"
 #include "tests/e2e/cli_runner.h"
 
 #include <QTemporaryDir>
@@ -45,6 +46,8 @@ private Q_SLOTS:
     void aFixIsAppliedAndOpensTheNextPhase();
     void anOverrideKeepsItsReason();
     void badListsAreRefusedWhole();
+    void whatIfLeavesTheProjectsVerdictAlone();
+    void aListIsJudgedByItsOwnIds();
 
 private:
     CliResult gate(const QStringList& words)
@@ -143,7 +146,11 @@ void DataGate::engineFaultsAreNamed()
 
 void DataGate::aFixIsAppliedAndOpensTheNextPhase()
 {
-    QCOMPARE(gate({"data", "--world", "4", "--batch", "16", "--fault", "A3"}).exitCode, 1);
+    QCOMPARE(cli_->run({"run", project_, "--mode", "single", "--align-world", "4", "--batch", "16", "--steps",
+                        "2"})
+                 .exitCode,
+             0);
+    QCOMPARE(gate({"data", "--world", "4", "--batch", "16", "--fault", "A3", "--keep"}).exitCode, 1);
     QVERIFY(gate({"gradients"}).error.contains("closed"));
     const CliResult fixed = gate({"data", "--fix", "A3"});
     QCOMPARE(fixed.exitCode, 0);
@@ -154,7 +161,7 @@ void DataGate::aFixIsAppliedAndOpensTheNextPhase()
 
 void DataGate::anOverrideKeepsItsReason()
 {
-    QCOMPARE(gate({"data", "--world", "4", "--batch", "16", "--fault", "A4"}).exitCode, 1);
+    QCOMPARE(gate({"data", "--world", "4", "--batch", "16", "--fault", "A4", "--keep"}).exitCode, 1);
     const CliResult overridden = gate({"data", "--override", "known, mended next week"});
     QCOMPARE(overridden.exitCode, 0);
     QCOMPARE(overridden.json()["override"].GetString(), "known, mended next week");
@@ -178,6 +185,68 @@ void DataGate::badListsAreRefusedWhole()
     file.write("0,0,0,0\n0,0,1,1\n0,1,0,2\n0,1,1,0\n1,0,0,0\n1,0,1,1\n1,1,0,2\n1,1,1,0\n");
     file.close();
     QCOMPARE(gate({"data", "--ids", path, "--samples", "4"}).exitCode, 1);
+}
+
+void DataGate::whatIfLeavesTheProjectsVerdictAlone()
+{
+    const QString project = folder_.filePath("what-if");
+    const auto judge = [&](const QStringList& words) {
+        return cli_->run(QStringList{"gate", project} + words + QStringList{"--json"});
+    };
+    const auto kept = [](const CliResult& result) { return result.json()["kept"].GetBool(); };
+    QCOMPARE(cli_->run({"init", project, "--workload", "toy-mlp"}).exitCode, 0);
+    // Without a run what is typed is the plan.
+    CliResult planned = judge({"preflight", "--world", "2", "--batch", "8"});
+    QCOMPARE(planned.exitCode, 0);
+    QVERIFY(kept(planned));
+    planned = judge({"data", "--world", "2", "--batch", "8", "--fault", "A3"});
+    QCOMPARE(planned.exitCode, 1);
+    QVERIFY(kept(planned));
+    QCOMPARE(cli_->run({"run", project, "--mode", "ddp", "--world", "2", "--batch", "8", "--epochs", "2"})
+                 .exitCode,
+             0);
+    QCOMPARE(judge({"data"}).exitCode, 0);
+    // Now the run speaks for the project.
+    for (const QStringList& other :
+         {QStringList{"data", "--world", "64", "--batch", "8", "--samples", "1000000"},
+          QStringList{"data", "--world", "2", "--batch", "8", "--fault", "A3"},
+          QStringList{"preflight", "--world", "8", "--batch", "8"}})
+        QVERIFY2(!kept(judge(other)), qPrintable(other.join(' ')));
+    QVERIFY(kept(judge({"data", "--world", "2", "--batch", "8"})));
+    QVERIFY(kept(judge({"data", "--world", "4", "--batch", "8", "--fault", "A3", "--keep"})));
+    QCOMPARE(judge({"data", "--fix", "A3"}).exitCode, 0);
+}
+
+void DataGate::aListIsJudgedByItsOwnIds()
+{
+    // The newest run is not shuffled; the list is DistributedSampler(seed=5) without set_epoch.
+    QCOMPARE(cli_->run({"run", project_, "--mode", "ddp", "--world", "2", "--batch", "32", "--steps", "3",
+                        "--no-shuffle"})
+                 .exitCode,
+             0);
+    const std::vector<std::int64_t> order = globalOrder({.datasetSize = 1000, .world = 2, .seed = 5});
+    const QString path = folder_.filePath("seed-5.csv");
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    for (int epoch = 0; epoch < 2; ++epoch)
+        for (std::size_t p = 0; p < order.size(); ++p)
+            file.write(QByteArray::number(epoch) + ',' + QByteArray::number(int(p % 2)) + ',' +
+                       QByteArray::number(int(p / 2)) + ',' + QByteArray::number(qint64(order[p])) + '\n');
+    file.close();
+    for (const bool known : {false, true}) {
+        QStringList words{"data", "--ids", path, "--samples", "1000"};
+        if (known)
+            words << "--sampler-seed"
+                  << "5";
+        const CliResult judged = gate(words);
+        QCOMPARE(judged.exitCode, 1);
+        const auto json = judged.json();
+        QCOMPARE(findingsOf(json, "A3").faults, QStringList{"A3"});
+        for (const auto& check : json["checks"].GetArray())
+            if (std::string(check["id"].GetString()) == "data.order")
+                QCOMPARE(check["verdict"].GetString(), known ? "fail" : "cannot_judge");
+        QVERIFY(!json["kept"].GetBool()); // 1,000 samples are not this project's 1,797
+    }
 }
 
 QTEST_GUILESS_MAIN(DataGate)

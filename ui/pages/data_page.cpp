@@ -119,7 +119,8 @@ void DataPage::buildWhatIf()
                           QStringLiteral("--batch"),        QString::number(plan.batch),
                           QStringLiteral("--sampler-seed"), QString::number(plan.samplerSeed),
                           QStringLiteral("--accumulate"),   QString::number(plan.accumulate),
-                          QStringLiteral("--samples"),      QString::number(plan.datasetSize)};
+                          QStringLiteral("--samples"),      QString::number(plan.datasetSize),
+                          QStringLiteral("--keep")};
         if (plan.dropLast)
             words << QStringLiteral("--drop-last");
         if (!plan.shuffle)
