@@ -72,9 +72,24 @@ public:
             return run_.bits(rank, Quantity::ParamFingerprint, step) !=
                    run_.bits(first, Quantity::ParamFingerprint, step);
         });
-        add("ranks_differ", step == 0 ? "C7" : "B8", step, odd == run_.ranks().end() ? -1 : *odd,
-            Quantity::ParamFingerprint,
-            fmt::format("The parameters differ between ranks from step {} on.", step));
+        // A gradient that the reduction left as it was, on every rank: nothing was reduced. Anything else one run cannot tell
+        // apart.
+        const bool unreduced = std::all_of(run_.ranks().begin(), run_.ranks().end(), [&](int rank) {
+            const auto reduced = run_.bits(rank, Quantity::GradNorm, step);
+            return reduced && reduced == run_.bits(rank, Quantity::GradNormLocal, step);
+        });
+        const int rank = odd == run_.ranks().end() ? -1 : *odd;
+        const std::string sentence =
+            fmt::format("The parameters differ between ranks from step {} on.", step);
+        if (step == 0)
+            add("ranks_differ", "C7", step, rank, Quantity::ParamFingerprint, sentence);
+        else if (unreduced)
+            add("ranks_differ", "B8", step, rank, Quantity::ParamFingerprint, sentence);
+        else
+            add("ranks_differ", {}, step, rank, Quantity::ParamFingerprint, sentence,
+                "A module outside DDP, a hook or an optimizer of one rank does this; lockstep-cli diagnose "
+                "with a "
+                "single-process run tells which");
     }
 
     void scalerOneRank()
