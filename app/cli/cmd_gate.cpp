@@ -96,7 +96,8 @@ void printText(const GateInfo& gate)
                    check.id, check.value, check.limit, check.cause});
     fmt::print("{}", table.text());
     for (const GateCheck& check : gate.checks) {
-        if (check.verdict != "fail")
+        // Where nothing fails, what could not be judged is what keeps the gate closed.
+        if (check.verdict == "pass" || (check.verdict != "fail" && gate.verdict != "cannot_judge"))
             continue;
         fmt::print("\n{}: {}\n", check.id, check.sentence);
         if (!check.fix.empty())
