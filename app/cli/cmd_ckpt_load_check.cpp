@@ -49,7 +49,7 @@ void addCkptLoadCheck(CLI::App& ckpt, CliContext& context)
                      "Python with torch (default: LOCKSTEP_PYTHON, the active environment, python3)")
         ->option_text("PROGRAM");
     command->add_option("--timeout", options->timeoutSeconds, "seconds to wait (default 600)")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, 86400));
 }
 
 } // namespace lockstep

@@ -3,6 +3,7 @@
 #include "app/cli/diagnose_proof.h"
 #include "app/cli/findings_document.h"
 #include "app/cli/opened_run.h"
+#include "app/cli/stopped.h"
 
 #include <fmt/format.h>
 
@@ -307,7 +308,7 @@ int diagnoseRuns(CliContext& context, const DiagnoseCommand& command)
     else
         printText(session);
     if (session.stopped)
-        return 143;
+        return stoppedExitCode();
     if (!session.diagnosis.comparable)
         return 3;
     return anyAboveBenign(session.diagnosis) ? 1 : 0;

@@ -4,6 +4,7 @@
 #include "app/cli/drill_runs.h"
 #include "app/cli/gate_request.h"
 #include "app/cli/run_options.h"
+#include "app/cli/stopped.h"
 #include "app/cli/table.h"
 #include "core/host/launch_environment.h"
 
@@ -13,11 +14,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <random>
 
 namespace lockstep {
 
 namespace {
+
+constexpr std::int64_t kLastStep = 1'000'000; // a drill trains until the step in which it breaks
+constexpr std::int64_t kDegradeSteps = 5;     // the changes are drawn in fifths of the run
+constexpr double kLongestTimeout = 86'400;    // a day
 
 struct DrillCommand {
     std::string folder;
@@ -26,11 +32,13 @@ struct DrillCommand {
     RunConfigOptions config;
     bool configGiven = false;
     std::string run; // advise: this recorded run
-    int rank = -1;
-    std::int64_t step = 0;
+    bool worldGiven = false;
+    bool stepsGiven = false;
+    std::optional<int> rank;          // absent: drawn
+    std::optional<std::int64_t> step; // absent: drawn
     int count = 1;
-    std::uint64_t seed = 0; // 0: drawn
-    double timeout = 0;     // 0: recommended by a measured run
+    std::uint64_t seed = 0;        // 0: drawn
+    std::optional<double> timeout; // absent: recommended by a measured run
 };
 
 void printAdvice(const TimeoutAdvice& advice)
@@ -64,6 +72,36 @@ void printOutcome(const DrillOutcome& outcome)
     fmt::print("{}", timeline.text());
 }
 
+Error refused(const char* option, const std::string& value, std::string why)
+{
+    return {ErrorKind::Usage, fmt::format("--{} {} cannot be used", option, value), std::move(why),
+            "Choose another value"};
+}
+
+// What would break nothing and so never end. `base` is what is trained.
+Status checkPlace(const DrillCommand& command, const RunConfig& base)
+{
+    if (command.rank && (*command.rank < 0 || *command.rank >= base.world))
+        return refused("rank", fmt::format("{}", *command.rank),
+                       fmt::format("the {} ranks are 0 to {}", base.world, base.world - 1));
+    const std::int64_t last = command.stepsGiven && base.steps > 0 ? base.steps : kLastStep;
+    if (command.step && (*command.step < 1 || *command.step > last))
+        return refused("step", fmt::format("{}", *command.step), fmt::format("the steps are 1 to {}", last));
+    if (command.what == "degrade" && command.stepsGiven && base.steps < kDegradeSteps)
+        return refused("steps", fmt::format("{}", base.steps),
+                       fmt::format("a run that changes its ranks twice needs at least {}", kDegradeSteps));
+    return {};
+}
+
+// What does not depend on what is trained.
+Status checkOptions(const DrillCommand& command)
+{
+    if (command.timeout && !(*command.timeout > 0 && *command.timeout <= kLongestTimeout))
+        return refused("timeout", fmt::format("{:g}", *command.timeout),
+                       fmt::format("it has to be above 0 and at most {:.0f} seconds", kLongestTimeout));
+    return {};
+}
+
 // What the command line says, else what the newest DDP run trains.
 Result<RunConfig> baseConfig(ProjectStore& project, const DrillCommand& command)
 {
@@ -80,6 +118,8 @@ Result<RunConfig> baseConfig(ProjectStore& project, const DrillCommand& command)
             return config.error();
     }
     config->mode = "ddp";
+    if (command.worldGiven && config->world < 2)
+        return refused("world", fmt::format("{}", config->world), "a drill needs at least 2 ranks");
     config->world = std::max(config->world, 2);
     if (Status valid = validate(*config); !valid)
         return valid.error();
@@ -139,12 +179,12 @@ int play(CliContext& context, const DrillCommand& command, const DrillSession& s
         return fail(kinds.error());
     JsonDocument json;
     json.beginObject();
-    setup.timeout = command.timeout;
-    if (command.timeout <= 0) {
+    setup.timeout = command.timeout.value_or(0);
+    if (!command.timeout) {
         setup.timeout = base.collectiveTimeoutSeconds;
         const Result<TimeoutAdvice> advice = measureTimeout(session, setup);
         if (!advice)
-            return fail(advice.error());
+            return failOrStopped(advice.error());
         setup.timeout = advice->timeout;
         json.key("timeout").beginObject();
         writeAdvice(json, *advice);
@@ -158,10 +198,10 @@ int play(CliContext& context, const DrillCommand& command, const DrillSession& s
     double closest = 0, closestLimit = -1; // below 0: nothing had to end
     json.key("seed").unsignedNumber(seed).key("drills").beginArray();
     for (const DrillKind kind : *kinds) {
-        const Result<DrillOutcome> outcome =
-            playDrill(session, planDrill(kind, setup, command.rank, command.step, draw()));
+        const Result<DrillOutcome> outcome = playDrill(
+            session, planDrill(kind, setup, command.rank.value_or(-1), command.step.value_or(0), draw()));
         if (!outcome)
-            return fail(outcome.error());
+            return failOrStopped(outcome.error());
         passed += outcome->holds;
         if (kind != DrillKind::Slow &&
             (closestLimit < 0 || outcome->goneAfter - outcome->limit > closest - closestLimit)) {
@@ -206,7 +246,7 @@ int degrade(CliContext& context, const DrillCommand& command, const DrillSession
 {
     DegradeSetup setup;
     setup.drill.base = base;
-    setup.drill.timeout = command.timeout > 0 ? command.timeout : base.collectiveTimeoutSeconds;
+    setup.drill.timeout = command.timeout.value_or(base.collectiveTimeoutSeconds);
     setup.drill.checkpointEvery =
         base.checkpointEvery > 0 ? base.checkpointEvery : setup.drill.checkpointEvery;
     setup.toOneProcess = command.toOne;
@@ -214,7 +254,7 @@ int degrade(CliContext& context, const DrillCommand& command, const DrillSession
         setup.steps = base.steps;
     Result<DegradeReference> reference = DegradeReference::measure(session, setup);
     if (!reference)
-        return fail(reference.error());
+        return failOrStopped(reference.error());
     const std::uint64_t seed = command.seed > 0 ? command.seed : std::random_device{}();
     std::mt19937_64 draw(seed);
     int passed = 0;
@@ -223,7 +263,7 @@ int degrade(CliContext& context, const DrillCommand& command, const DrillSession
     for (int i = 0; i < command.count; ++i) {
         const Result<DegradeOutcome> outcome = playDegrade(session, setup, *reference, draw());
         if (!outcome)
-            return fail(outcome.error());
+            return failOrStopped(outcome.error());
         passed += outcome->holds;
         json.beginObject();
         writeOutcome(json, *outcome);
@@ -240,6 +280,8 @@ int degrade(CliContext& context, const DrillCommand& command, const DrillSession
 
 int drillCommand(CliContext& context, const DrillCommand& command)
 {
+    if (const Status valid = checkOptions(command); !valid)
+        return fail(valid.error());
     Result<ProjectStore> project = ProjectStore::open(command.folder);
     if (!project)
         return fail(project.error());
@@ -256,6 +298,8 @@ int drillCommand(CliContext& context, const DrillCommand& command)
     const Result<RunConfig> base = baseConfig(*project, command);
     if (!base)
         return fail(base.error());
+    if (const Status possible = checkPlace(command, *base); !possible)
+        return fail(possible.error());
     QCoreApplication app(context.argc, context.argv);
     StopSignals signals;
     Result<std::string> worker = findWorker();
@@ -278,6 +322,8 @@ void addDrillCommand(CLI::App& app, CliContext& context)
         app, "drill", "Break a training on purpose and see who notices when; or recommend a timeout",
         [&context, options, mode, own, self] {
             options->configGiven = configWritten(**self, *own);
+            options->worldGiven = (*self)->get_option("--world")->count() > 0;
+            options->stepsGiven = (*self)->get_option("--steps")->count() > 0;
             if ((*mode)->count() == 0) {
                 (*mode)->add_result("ddp"); // a drill needs peers
                 (*mode)->run_callback();
@@ -292,7 +338,7 @@ void addDrillCommand(CLI::App& app, CliContext& context)
     command->add_option("--rank", options->rank, "the rank that breaks (default: drawn)")->option_text("R");
     command->add_option("--step", options->step, "in which step (default: drawn)")->option_text("S");
     command->add_option("--count", options->count, "how many drills (default: one of each)")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(1, 100'000))
         ->option_text("N");
     command->add_option("--draw-seed", options->seed, "draws the same ranks and steps again")
         ->option_text("S");

@@ -6,6 +6,7 @@
 #include "app/cli/gate_precision.h"
 #include "app/cli/gate_request.h"
 #include "app/cli/json_output.h"
+#include "app/cli/stopped.h"
 #include "app/cli/table.h"
 #include "core/gates/phase_state.h"
 
@@ -169,8 +170,9 @@ int gateCommand(CliContext& context, const GateRequest& request)
         gate = judge(context, *project, request, findings);
         if (!gate) {
             // A gate that nothing can judge may still be overridden: the reason is what is kept then.
-            if (!request.overrideReason || request.overrideReason->empty())
-                return fail(gate.error());
+            if (gate.error().kind == ErrorKind::Cancelled || !request.overrideReason ||
+                request.overrideReason->empty())
+                return failOrStopped(gate.error());
             GateInfo unjudged;
             unjudged.phase = request.phase;
             unjudged.verdict = "cannot_judge";
@@ -252,7 +254,7 @@ void addGateCommand(CLI::App& app, CliContext& context)
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll),
         "FILE");
     add(c.add_option("--samples", request->samples, "data: size of the dataset")
-            ->check(CLI::NonNegativeNumber),
+            ->check(CLI::Range(std::int64_t(0), std::int64_t(1'000'000'000'000))),
         "N");
     add(c.add_option("--workers", request->workers, "data: loader workers per rank (default 2)"), "N");
     add(c.add_option("--fix", request->fixCause,

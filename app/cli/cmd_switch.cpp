@@ -2,6 +2,7 @@
 #include "app/cli/cli_context.h"
 #include "app/cli/json_output.h"
 #include "core/host/run_control.h"
+#include "core/host/switch_check.h"
 #include "core/store/project_store.h"
 
 #include <fmt/format.h>
@@ -26,6 +27,12 @@ int switchCommand(CliContext& context, const SwitchCommand& command)
     const Result<RunInfo> run = project->run(command.run);
     if (!run)
         return fail(run.error());
+    const Result<RunConfig> begun = runConfigFromJson(run->configJson);
+    if (!begun)
+        return fail(begun.error());
+    if (run->state == RunState::Running) // else there is nobody to ask, which is said below
+        if (const Status possible = checkSwitch(*begun, command.world); !possible)
+            return fail(possible.error());
     if (const Status asked = switchRunOf(run->folder, command.world); !asked)
         return fail(asked.error());
     if (context.json) {
@@ -50,7 +57,7 @@ void addSwitchCommand(CLI::App& app, CliContext& context)
     command->add_option("run", options->run, "which run")->required()->option_text("RUN");
     command->add_option("--world", options->world, "ranks from now on; has to divide those it was begun with")
         ->required()
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(1, 1024))
         ->option_text("N");
 }
 

@@ -45,7 +45,7 @@ Result<RunReader> finished(const DrillSession& session, const RunConfig& config)
     if (!run)
         return run.error();
     if (run->state != RunState::Finished)
-        return Error{run->state == RunState::Stopped ? ErrorKind::Cancelled : ErrorKind::RunFailed,
+        return Error{ErrorKind::RunFailed,
                      fmt::format("The switch cannot be judged: run {} did not finish", run->id),
                      run->firstFailure.sentence, "Mend the cause and start the drill again"};
     return RunReader::open(run->folder);

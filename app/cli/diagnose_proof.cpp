@@ -30,6 +30,12 @@ std::int64_t schedulePeriod(const RunConfig& config, std::int64_t lastStep)
     return std::max<std::int64_t>(1, total / parts);
 }
 
+// What was found before stands.
+Error proofStopped()
+{
+    return {ErrorKind::Cancelled, "The proof was stopped", "a signal asked for it", ""};
+}
+
 } // namespace
 
 ReplayRunner::ReplayRunner() = default;
@@ -102,9 +108,7 @@ Result<std::string> ReplayRunner::clean(std::int64_t until)
 {
     const Result<RunInfo> info = run({}, until);
     if (!info)
-        return info.error();
-    if (info->state == RunState::Stopped)
-        return Error{ErrorKind::Cancelled, "The proof was stopped", "a signal asked for it", ""};
+        return info.error().kind == ErrorKind::Cancelled ? proofStopped() : info.error();
     if (info->state != RunState::Finished)
         return Error{ErrorKind::RunFailed, "The run cannot be replayed", info->firstFailure.sentence, ""};
     return info->folder;
@@ -127,11 +131,11 @@ Result<ReplayOutcome> ReplayRunner::replay(const FaultSpec& fault, RunReader& ob
     });
     const Result<RunInfo> info = run({planted}, until);
     if (!info) {
+        if (info.error().kind == ErrorKind::Cancelled)
+            return proofStopped();
         outcome.failure = info.error().sentence();
         return outcome;
     }
-    if (info->state == RunState::Stopped)
-        return Error{ErrorKind::Cancelled, "The proof was stopped", "a signal asked for it", ""};
     if (info->state != RunState::Finished) {
         outcome.failure = info->firstFailure.sentence;
         return outcome;

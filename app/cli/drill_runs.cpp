@@ -75,7 +75,7 @@ Result<TimeoutAdvice> measureTimeout(const DrillSession& session, const DrillSet
     if (!run)
         return run.error();
     if (run->state != RunState::Finished)
-        return Error{run->state == RunState::Stopped ? ErrorKind::Cancelled : ErrorKind::RunFailed,
+        return Error{ErrorKind::RunFailed,
                      fmt::format("No timeout can be recommended: run {} did not finish", run->id),
                      run->firstFailure.sentence, "Mend the cause and start the drills again"};
     Result<RunReader> reader = RunReader::open(run->folder);
@@ -94,10 +94,6 @@ Result<DrillOutcome> playDrill(const DrillSession& session, const Drill& drill)
     const Result<RunInfo> run = runOnce(options, session.signals);
     if (!run)
         return run.error();
-    if (run->state == RunState::Stopped)
-        return Error{ErrorKind::Cancelled,
-                     fmt::format("The drill {} was stopped", drillInfo(drill.kind).word),
-                     "a stop was requested while it ran", "Start it again"};
     Result<RunReader> reader = RunReader::open(run->folder);
     if (!reader)
         return reader.error();

@@ -36,8 +36,7 @@ Error unfinished(const RunInfo& run)
     const std::string why = run.firstFailure.sentence.empty()
                                 ? fmt::format("it is {}", runStateName(run.state))
                                 : run.firstFailure.sentence;
-    return {run.state == RunState::Stopped ? ErrorKind::Cancelled : ErrorKind::RunFailed,
-            fmt::format("Phase 3 cannot be judged: run {} did not finish", run.id), why,
+    return {ErrorKind::RunFailed, fmt::format("Phase 3 cannot be judged: run {} did not finish", run.id), why,
             "Mend the cause and start the gate again"};
 }
 

@@ -3,6 +3,7 @@
 #include "core/host/launch_environment.h"
 #include "core/host/run_control.h"
 #include "core/host/run_controller_rank.h"
+#include "core/host/switch_check.h"
 
 #include <fmt/format.h>
 
@@ -34,12 +35,8 @@ std::int64_t stepOf(const std::string& checkpoint)
 
 Status RunController::requestSwitch(int world)
 {
-    if (world < 1 || options_.config.world % world != 0 || options_.config.mode != "ddp")
-        return Error{
-            ErrorKind::Usage, fmt::format("The run cannot go on with {} ranks", world),
-            fmt::format("it was begun as {} with {} ranks, and its global batch has to stay the same",
-                        options_.config.mode, options_.config.world),
-            "Choose a number of ranks that divides it"};
+    if (Status possible = checkSwitch(options_.config, world); !possible)
+        return possible;
     if (phase_ != Phase::Running)
         return Error{ErrorKind::Busy, "The run cannot be switched now", "its ranks are ending",
                      "Try again once it runs"};

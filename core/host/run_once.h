@@ -12,8 +12,8 @@ namespace lockstep {
 class StopSignals;
 struct RunOptions;
 
-// Runs to the end; needs a QCoreApplication in this thread. A stop signal stops the run (state Stopped). Errors: the run
-// could not begin. A run that failed is a value: see RunInfo::state.
+// Runs to the end; needs a QCoreApplication in this thread. Errors: the run could not begin; Cancelled where it was
+// stopped or a stop signal came, which stops it. A run that failed is a value: see RunInfo::state.
 Result<RunInfo> runOnce(const std::string& projectFolder, const RunConfig& config,
                         const std::string& workerPath, StopSignals& signals);
 // The same with everything else that can be said about a run.

@@ -12,10 +12,12 @@ namespace lockstep {
 namespace {
 
 int pipeEnds[2] = {-1, -1};
+volatile std::sig_atomic_t lastSignal = 0;
 constexpr std::array kSignals = {SIGTERM, SIGINT, SIGHUP};
 
 extern "C" void writeSignal(int signal)
 {
+    lastSignal = signal;
     const auto byte = static_cast<unsigned char>(signal);
     // A full pipe already holds more requests to stop than anybody needs.
     [[maybe_unused]] const ssize_t written = write(pipeEnds[1], &byte, 1);
@@ -53,6 +55,11 @@ StopSignals::~StopSignals()
             close(end);
         end = -1;
     }
+}
+
+int StopSignals::last()
+{
+    return lastSignal;
 }
 
 void StopSignals::read()

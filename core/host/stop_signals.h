@@ -19,6 +19,9 @@ public:
     explicit StopSignals(QObject* parent = nullptr);
     ~StopSignals() override;
 
+    // The last one this process was sent, heard by the event loop or not; 0: none.
+    static int last();
+
 Q_SIGNALS:
     void received(int signal);
 
