@@ -17,13 +17,14 @@ CLI::App* CliContext::command(CLI::App& app, const std::string& name, const std:
 
 int fail(const Error& error)
 {
-    fmt::print(stderr, "lockstep-cli: {}\n", error.sentence());
+    warn(error.sentence());
     return error.exitCode();
 }
 
 void warn(const std::string& text)
 {
-    fmt::print(stderr, "lockstep-cli: {}\n", text);
+    // Not fmt::print: it throws where nobody listens any more, and the exit code still has to say what happened.
+    std::fputs(fmt::format("lockstep-cli: {}\n", text).c_str(), stderr);
 }
 
 } // namespace lockstep

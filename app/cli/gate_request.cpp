@@ -26,8 +26,14 @@ Result<std::optional<RunInfo>> newestRun(ProjectStore& project, const std::strin
     for (RunInfo& run : *runs) {
         if (run.auxiliary())
             continue; // repeated, replayed or broken on purpose: nobody trains like that
+        if (run.state == RunState::Running || run.lastStep <= 0)
+            continue;
+        // Not skipped: a gate would judge an older run, or none, and call that green.
         const Result<RunConfig> config = runConfigFromJson(run.configJson);
-        if (config && config->mode == mode && run.state != RunState::Running && run.lastStep > 0)
+        if (!config)
+            return Error{config.error().kind, "The configuration of run " + run.id + " cannot be read",
+                         config.error().why, "Delete the run, or name another one with --run and --single"};
+        if (config->mode == mode)
             return std::optional(std::move(run));
     }
     return std::optional<RunInfo>();

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <system_error>
 
 using namespace lockstep;
 
@@ -63,8 +65,16 @@ int main(int argc, char** argv)
             return app.exit(error); // --help, --version
         return fail(usageError(app, argc, argv, error));
     }
-    const int code = context.action();
-    if (std::fflush(stdout) != 0 || std::ferror(stdout))
-        return code == 0 ? 3 : code; // the answer did not reach its reader
-    return code;
+    int code = 0;
+    try {
+        code = context.action();
+    } catch (const std::system_error&) { // fmt::print could not write
+        code = 3;
+    }
+    if (std::fflush(stdout) == 0 && !std::ferror(stdout))
+        return code;
+    if (errno != EPIPE) // "| head" has seen enough
+        warn("The answer could not be written to standard output: it is full or closed. Ask again with "
+             "another one");
+    return code == 0 ? 3 : code;
 }

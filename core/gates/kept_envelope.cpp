@@ -6,7 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <system_error>
 
 namespace lockstep {
@@ -83,8 +83,11 @@ Result<std::optional<Envelope>> keptEnvelope(const std::string& folder, const st
         if (!envelopeSpeaksOf(*measured, a) || !envelopeSpeaksOf(*measured, b))
             return std::optional<Envelope>();
     }
-    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    Result<Envelope> kept = envelopeFromJson(text);
+    std::ostringstream text;
+    if (!(text << file.rdbuf()))
+        return Error{ErrorKind::Io, fmt::format("{} cannot be read", fileOf(folder)),
+                     "it is empty or no file", "Remove it, or judge the gate gradients again"};
+    Result<Envelope> kept = envelopeFromJson(text.str());
     if (!kept)
         return kept.error();
     return std::optional(std::move(kept).value());

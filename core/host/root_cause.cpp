@@ -9,7 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <tuple>
 
 namespace lockstep {
@@ -300,7 +300,9 @@ RunVerdict judgeRun(std::span<const RankEnd> ranks, const StopFacts& stop)
 std::optional<ErrorFile> readErrorFile(const std::string& path)
 {
     std::ifstream file(path, std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    std::ostringstream content;
+    content << file.rdbuf(); // stays empty where there is nothing to read
+    const std::string text = content.str();
     if (text.empty())
         return std::nullopt;
     const Result<rapidjson::Document> json = parseJson(text, path);
@@ -323,7 +325,9 @@ std::string lastLogLine(const std::string& path)
         return {};
     const std::streamoff size = file.tellg();
     file.seekg(std::max<std::streamoff>(0, size - kTail));
-    std::string tail((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    std::ostringstream rest;
+    rest << file.rdbuf();
+    std::string tail = rest.str();
     const std::size_t end = tail.find_last_not_of(" \t\r\n");
     if (end == std::string::npos)
         return {};

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <poll.h>
 #include <unistd.h>
 #include <utility>
@@ -30,7 +30,9 @@ std::string hostFile(const std::string& runFolder)
 std::string readAll(const std::string& path)
 {
     std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    std::ostringstream text;
+    text << file.rdbuf(); // stays empty where there is nothing to read
+    return text.str();
 }
 
 // Start time of a process in clock ticks since boot: field 22 of /proc/PID/stat; empty if there is no such

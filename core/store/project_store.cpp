@@ -175,6 +175,8 @@ Status ProjectStore::Impl::loadInfo(const std::string& folder)
 
 Result<ProjectStore> ProjectStore::create(const std::string& folder, const std::string& workload)
 {
+    if (folder.empty())
+        return Error{ErrorKind::Usage, "Cannot create a project", "its folder has no name", "Name a folder"};
     std::error_code error;
     if (fs::exists(folder + kProjectFile, error))
         return Error{ErrorKind::Input, "Cannot create a project in " + folder, "there is one already",
@@ -201,6 +203,8 @@ Result<ProjectStore> ProjectStore::create(const std::string& folder, const std::
 
 Result<ProjectStore> ProjectStore::open(const std::string& folder)
 {
+    if (folder.empty())
+        return Error{ErrorKind::Usage, "Cannot open a project", "its folder has no name", "Name a folder"};
     const std::string path = folder + kProjectFile;
     std::error_code ignored;
     if (!fs::exists(path, ignored))

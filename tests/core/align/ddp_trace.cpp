@@ -79,7 +79,7 @@ std::string DdpTrace::text() const
             }
             const double update = normOf(reduced) * rate * rateFactor(step) * updateFactor(step);
             put(r, "update_norm", step, update);
-            state[std::size_t(r)] += std::uint64_t(std::llround(update * 1e6));
+            state[std::size_t(r)] += std::uint64_t(std::llround(update * 1e6)) + (strays(r, step) ? 1 : 0);
             putWord(r, "param_fingerprint", step, state[std::size_t(r)]);
         }
     }
