@@ -108,10 +108,10 @@ void addCkptDiff(CLI::App& ckpt, CliContext& context)
     command
         ->add_option("--step", options->request.step,
                      "step of the run (default: the one whose parameters these are, else the last)")
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(std::int64_t(0), std::int64_t(1'000'000'000'000)))
         ->needs(run);
     command->add_option("--rank", options->request.rank, "rank of the run")
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(0, 1023))
         ->needs(run);
     command->add_flag("--all", options->all, "list equal keys too");
 }

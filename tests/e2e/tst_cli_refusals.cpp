@@ -60,6 +60,8 @@ private Q_SLOTS:
         QTest::newRow("degrade in no time")
             << L{"drill", "DIR", "degrade", "--steps", "3"} << B("needs at least 5");
         QTest::newRow("no samples") << L{"gate", "DIR", "data", "--samples", "-5"} << B("0 to 1000000000000");
+        QTest::newRow("no such rank")
+            << L{"ckpt", "diff", "a", "--run", "DIR", "x", "--rank", "-1"} << B("0 to 1023");
         QTest::newRow("switch to nothing") << L{"switch", "DIR", "x", "--world", "0"} << B("1 to 1024");
     }
     void whatBreaksNothingIsRefused()
