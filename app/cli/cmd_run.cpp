@@ -17,6 +17,7 @@
 #include <memory>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace lockstep {
 
@@ -38,8 +39,16 @@ std::int64_t unixMs()
     return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
+constexpr double kDaySeconds = 86400; // the longest wait: milliseconds of it fit an int
+
 Result<RunOptions> runOptions(const RunCommand& command)
 {
+    for (const auto& [option, seconds] :
+         {std::pair{"--stop-grace", double(command.stopGraceSeconds)}, {"--silence", command.silenceSeconds}})
+        if (!(seconds >= 0 && seconds <= kDaySeconds)) // true for NaN
+            return Error{ErrorKind::Usage, fmt::format("{} {} is not possible", option, seconds),
+                         fmt::format("allowed: 0 to {} seconds", kDaySeconds),
+                         fmt::format("Choose another value for {}", option)};
     RunOptions options;
     {
         // Closed again at once: the controller opens its own connection.
@@ -204,7 +213,6 @@ void addRunCommand(CLI::App& app, CliContext& context)
             "--silence", options->silenceSeconds,
             "end a rank that has sent no sign of life for so many seconds (default: never; drill DIR advise "
             "recommends one)")
-        ->check(CLI::NonNegativeNumber)
         ->option_text("S");
     command->add_flag("--detach", options->detach, "return once the run has started; it goes on by itself");
 }

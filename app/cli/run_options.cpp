@@ -4,13 +4,33 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
+#include <limits>
+#include <type_traits>
 
 namespace lockstep {
 
 namespace {
 constexpr int kDefaultWorld = 2; // ddp, fsdp and twin mean nothing without a second rank
+
+// CLI11 clamps what does not fit into 64 bits; such a number is refused instead.
+template<typename T>
+std::string fitsInto64Bits(const std::string& text)
+{
+    errno = 0;
+    if constexpr (std::is_unsigned_v<T>)
+        std::strtoull(text.c_str(), nullptr, 0);
+    else
+        std::strtoll(text.c_str(), nullptr, 0);
+    if (errno != ERANGE)
+        return {};
+    return fmt::format("{} does not fit into 64 bits; the largest is {}", text,
+                       std::numeric_limits<T>::max());
 }
+} // namespace
 
 void RunConfigOptions::addTo(CLI::App& command)
 {
@@ -19,7 +39,12 @@ void RunConfigOptions::addTo(CLI::App& command)
         return command.add_option(name, field, description)->option_text(form);
     };
     const auto number = [&](const char* name, auto& field, const char* description, const char* form = "N") {
-        return command.add_option(name, field, description)->option_text(form);
+        using Field = std::remove_reference_t<decltype(field)>;
+        CLI::Option* option = command.add_option(name, field, description)->option_text(form);
+        if constexpr (std::is_integral_v<Field>)
+            option->check(
+                fitsInto64Bits<std::conditional_t<std::is_signed_v<Field>, std::int64_t, std::uint64_t>>);
+        return option;
     };
     const auto flag = [&](const char* name, bool& field, const char* description) {
         command.add_flag(name, field, description);
@@ -116,6 +141,9 @@ Result<RunConfig> RunConfigOptions::config(const std::string& projectWorkload) c
         config.workload = projectWorkload;
     if (world_->count() == 0 && config.mode != "single")
         config.world = kDefaultWorld;
+    if (config.dropout < 0 && command_->count("--dropout") > 0)
+        return Error{ErrorKind::Usage, fmt::format("--dropout {} is not possible", config.dropout),
+                     "allowed: 0 to 1", "Leave --dropout out for the workload's own"};
     config.shuffle = !noShuffle_;
     config.broadcastBuffers = !noBroadcast_;
     for (const std::string& text : faults_) {

@@ -8,6 +8,10 @@
 
 namespace lockstep {
 
+namespace {
+constexpr double kMostUlp = 18446744073709551616.0; // 2^64: all float64 values lie closer together
+}
+
 Result<Tolerance> parseTolerance(const std::string& text)
 {
     if (text == "exact")
@@ -24,12 +28,14 @@ Result<Tolerance> parseTolerance(const std::string& text)
         const char* number = text.c_str() + 4;
         char* end = nullptr;
         const double limit = std::strtod(number, &end);
-        if (*number != '\0' && *end == '\0' && std::isfinite(limit) && limit >= 0)
+        if (*number != '\0' && *end == '\0' && std::isfinite(limit) && limit >= 0 &&
+            (mode != CompareMode::Ulp || limit <= kMostUlp))
             return Tolerance{mode, limit};
     }
-    return Error{ErrorKind::Usage, fmt::format("\"{}\" is not a way to compare", text),
-                 "a mode is exact, ulp:N, abs:X, rel:X or envelope, with a limit of 0 or more",
-                 "Write for instance --mode exact or --mode rel:1e-6"};
+    return Error{
+        ErrorKind::Usage, fmt::format("\"{}\" is not a way to compare", text),
+        "a mode is exact, ulp:N, abs:X, rel:X or envelope, with a limit of 0 or more (ulp: at most 2^64)",
+        "Write for instance --mode exact or --mode rel:1e-6"};
 }
 
 std::string toleranceName(const Tolerance& tolerance)

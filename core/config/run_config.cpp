@@ -225,12 +225,25 @@ Status oneOf(const char* option, const std::string& given, std::initializer_list
     return badOption(option, given, fmt::format("{}", fmt::join(allowed, ", ")));
 }
 
+// Upper bounds: far above what a run needs, and low enough that no product of them overflows (samplesPerStep) and
+// that every one is finite as float32.
+constexpr int kMaxWorld = 1024;
+constexpr int kMaxThreads = 1024;
+constexpr std::int64_t kMaxSamples = 1'000'000; // of a micro-batch; also micro-batches of a step
+constexpr std::int64_t kMaxSteps = 1'000'000'000'000;
+constexpr std::int64_t kMaxInt = 2'147'483'647; // what torch counts the scaler's steps with
+constexpr double kMaxRate = 1e6;
+constexpr double kMaxFloat = 1e30;
+constexpr double kMaxBucketMb = 65536;
+constexpr double kMinTimeout = 0.001; // seconds; the engine counts milliseconds
+constexpr double kMaxTimeout = 1e6;
+
 template<typename T>
-Status atLeast(const char* option, T given, T least)
+Status within(const char* option, T given, T least, T most)
 {
-    if (given >= least) // false for NaN, as it must be
+    if (given >= least && given <= most) // false for NaN, as it must be
         return {};
-    return badOption(option, fmt::format("{}", given), fmt::format("{} or more", least));
+    return badOption(option, fmt::format("{}", given), fmt::format("{} to {}", least, most));
 }
 
 } // namespace
@@ -274,38 +287,39 @@ Status validate(const RunConfig& c)
         oneOf("device", c.device, {"cpu", "cuda"}),
         oneOf("reduction", c.reduction, {"native", "ordered"}),
         oneOf("record", c.record, {"off", "step", "tensor", "full"}),
-        atLeast("world", c.world, 1),
-        atLeast("align-world", c.alignWorld, 1),
-        atLeast("join-from", c.joinFrom, 0),
-        atLeast("data-world", c.dataWorld, 0),
-        atLeast<std::int64_t>("batch", c.batch, 1),
-        atLeast<std::int64_t>("steps", c.steps, 0),
-        atLeast<std::int64_t>("epochs", c.epochs, 0),
-        atLeast("lr", c.lr, 0.0),
-        atLeast<std::int64_t>("scheduler-period", c.schedulerPeriod, 0),
-        atLeast("momentum", c.momentum, 0.0),
-        atLeast("weight-decay", c.weightDecay, 0.0),
-        atLeast("clip-norm", c.clipNorm, 0.0),
-        atLeast("clip-value", c.clipValue, 0.0),
-        atLeast("accumulate", c.accumulate, 1),
-        atLeast("bucket-mb", c.bucketMb, 0.0),
-        atLeast("threads", c.threads, 1),
-        atLeast("scaler-scale", c.scalerScale, 1.0),
-        atLeast<std::int64_t>("scaler-growth-interval", c.scalerGrowthInterval, 1),
-        atLeast<std::int64_t>("log-every", c.logEvery, 0),
-        atLeast<std::int64_t>("freeze-until", c.freezeUntil, 0),
+        within("world", c.world, 1, kMaxWorld),
+        within("align-world", c.alignWorld, 1, kMaxWorld),
+        within("join-from", c.joinFrom, 0, kMaxWorld),
+        within("data-world", c.dataWorld, 0, kMaxWorld),
+        within<std::int64_t>("batch", c.batch, 1, kMaxSamples),
+        within<std::int64_t>("steps", c.steps, 0, kMaxSteps),
+        within<std::int64_t>("epochs", c.epochs, 0, kMaxSteps),
+        within("lr", c.lr, 0.0, kMaxRate),
+        within<std::int64_t>("scheduler-period", c.schedulerPeriod, 0, kMaxSteps),
+        within("momentum", c.momentum, 0.0, 1.0),
+        within("weight-decay", c.weightDecay, 0.0, kMaxRate),
+        within("clip-norm", c.clipNorm, 0.0, kMaxFloat),
+        within("clip-value", c.clipValue, 0.0, kMaxFloat),
+        within("accumulate", c.accumulate, 1, int(kMaxSamples)),
+        within("bucket-mb", c.bucketMb, 0.0, kMaxBucketMb),
+        within("threads", c.threads, 1, kMaxThreads),
+        within("scaler-scale", c.scalerScale, 1.0, kMaxFloat),
+        within<std::int64_t>("scaler-growth-interval", c.scalerGrowthInterval, 1, kMaxInt),
+        within<std::int64_t>("checkpoint-every", c.checkpointEvery, 0, kMaxSteps),
+        within<std::int64_t>("log-every", c.logEvery, 0, kMaxSteps),
+        within<std::int64_t>("freeze-until", c.freezeUntil, 0, kMaxSteps),
+        within("collective-timeout", c.collectiveTimeoutSeconds, kMinTimeout, kMaxTimeout),
+        // -1 stands for the workload's own, which is had by leaving the option out.
+        c.dropout == -1 ? Status() : within("dropout", c.dropout, 0.0, 1.0),
     };
     for (const Status& check : checks)
         if (!check)
             return check;
     if (c.mode == "single" && c.world != 1)
         return badOption("world", fmt::format("{}", c.world), "1 with --mode single (see --align-world)");
-    if (c.world > 1024)
-        return badOption("world", fmt::format("{}", c.world), "1 to 1024");
     if (const Result<StepChoice> steps = StepChoice::parse(c.keepSteps); !steps)
         return steps.error();
-    if (c.dataWorld > 0 &&
-        (c.dataWorld % c.world != 0 || c.dataWorld > 1024 || c.alignWorld > 1 || c.order == "python"))
+    if (c.dataWorld > 0 && (c.dataWorld % c.world != 0 || c.alignWorld > 1 || c.order == "python"))
         return badOption("data-world", fmt::format("{}", c.dataWorld),
                          "a multiple of --world, without --align-world and --order python");
     if (c.backend == "nccl" && c.device != "cuda")

@@ -96,6 +96,38 @@ private Q_SLOTS:
         QVERIFY(cli_->run({"runs", project_, "--json"}).json().Empty()); // nothing was started
     }
 
+    void aNumberNoRunCanUseIsExitCode2_data()
+    {
+        QTest::addColumn<QString>("option");
+        QTest::addColumn<QString>("value");
+        for (const auto& [option, values] : std::initializer_list<std::pair<const char*, QStringList>>{
+                 {"--batch", {"9223372036854775807", "99999999999999999999"}},
+                 {"--steps", {"-99999999999999999999"}},
+                 {"--seed", {"18446744073709551616"}},
+                 {"--world", {"4294967298"}},
+                 {"--lr", {"inf", "nan"}},
+                 {"--momentum", {"inf"}},
+                 {"--weight-decay", {"inf", "1e308"}},
+                 {"--dropout", {"nan", "-1", "1e20"}},
+                 {"--clip-norm", {"nan", "inf", "1e308"}},
+                 {"--clip-value", {"nan", "inf", "1e308"}},
+                 {"--scaler-scale", {"inf"}},
+                 {"--bucket-mb", {"inf"}},
+                 {"--silence", {"nan", "-1", "inf"}},
+                 {"--stop-grace", {"-1", "2147483647"}},
+                 {"--checkpoint-every", {"-1"}},
+                 {"--collective-timeout", {"nan", "-1", "inf", "1e308"}}})
+            for (const QString& value : values)
+                QTest::addRow("%s %s", option, qPrintable(value)) << QString(option) << value;
+    }
+    void aNumberNoRunCanUseIsExitCode2()
+    {
+        QFETCH(QString, option);
+        QFETCH(QString, value);
+        isOneSentence(cli_->run({"run", project_, option, value}), 2, qPrintable(option));
+        QVERIFY(cli_->run({"runs", project_, "--json"}).json().Empty()); // nothing was started
+    }
+
     void aProjectIsNotMadeTwice()
     {
         const CliResult result = cli_->run({"init", project_});

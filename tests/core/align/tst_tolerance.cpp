@@ -30,8 +30,8 @@ private Q_SLOTS:
 
     void wrongWordsAreRefused()
     {
-        for (const char* text :
-             {"", "close", "ulp", "ulp:", "ulp:x", "abs:-1", "rel:nan", "abs:inf", "rel:1e-6x", "EXACT"}) {
+        for (const char* text : {"", "close", "ulp", "ulp:", "ulp:x", "abs:-1", "rel:nan", "abs:inf",
+                                 "ulp:1e30", "rel:1e-6x", "EXACT"}) {
             const Result<Tolerance> tolerance = parseTolerance(text);
             QVERIFY2(!tolerance.ok(), text);
             QCOMPARE(tolerance.error().exitCode(), 2);

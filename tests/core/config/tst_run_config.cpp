@@ -79,6 +79,29 @@ private Q_SLOTS:
         row(R"({"accumulate":0})", "--accumulate 0");
         row(R"({"optimizer":"lion"})", "--optimizer lion");
         row(R"({"backend":"nccl"})", "--backend nccl");
+        row(R"({"batch":9223372036854775807})", "--batch 9223372036854775807");
+        row(R"({"accumulate":2147483647})", "--accumulate 2147483647");
+        row(R"({"steps":9223372036854775807})", "--steps 9223372036854775807");
+        row(R"({"epochs":-1})", "--epochs -1");
+        row(R"({"align_world":2147483647})", "--align-world 2147483647");
+        row(R"({"threads":100000})", "--threads 100000");
+        row(R"({"lr":Infinity})", "--lr inf");
+        row(R"({"momentum":Infinity})", "--momentum inf");
+        row(R"({"weight_decay":Infinity})", "--weight-decay inf");
+        row(R"({"weight_decay":1e308})", "--weight-decay 1e+308");
+        row(R"({"dropout":NaN})", "--dropout nan");
+        row(R"({"dropout":-2.0})", "--dropout -2");
+        row(R"({"dropout":1e20})", "--dropout 1e+20");
+        row(R"({"clip_norm":NaN})", "--clip-norm nan");
+        row(R"({"clip_norm":1e308})", "--clip-norm 1e+308");
+        row(R"({"clip_value":Infinity})", "--clip-value inf");
+        row(R"({"scaler_scale":Infinity})", "--scaler-scale inf");
+        row(R"({"bucket_mb":Infinity})", "--bucket-mb inf");
+        row(R"({"checkpoint_every":-1})", "--checkpoint-every -1");
+        row(R"({"collective_timeout_seconds":NaN})", "--collective-timeout nan");
+        row(R"({"collective_timeout_seconds":-1.0})", "--collective-timeout -1");
+        row(R"({"collective_timeout_seconds":Infinity})", "--collective-timeout inf");
+        row(R"({"collective_timeout_seconds":1e308})", "--collective-timeout 1e+308");
     }
     void impossibleValuesAreRefusedWithTheOption()
     {
@@ -90,6 +113,17 @@ private Q_SLOTS:
         QVERIFY2(status.error().sentence().find(option.toStdString()) != std::string::npos,
                  status.error().sentence().c_str());
         QVERIFY(validate(RunConfig()).ok());
+    }
+
+    void theLargestProductOfAcceptedValuesFits()
+    {
+        RunConfig config;
+        config.mode = "ddp";
+        config.world = 1024;
+        config.batch = 1'000'000;
+        config.accumulate = 1'000'000;
+        QVERIFY(validate(config).ok());
+        QCOMPARE(samplesPerStep(config), std::int64_t(1024) * 1'000'000'000'000);
     }
 
     void faultsAreParsed()

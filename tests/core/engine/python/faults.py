@@ -177,6 +177,12 @@ def refusals(worker):
     """Faults that cannot be played: the run ends before it begins and says what is missing. -> how many do not"""
     wrong = [(("B6", {}), "--accumulate 2 or more"), (("C9", {}), "buffers"), (("C3", {"step": "1"}), "no such parameter"),
              (("B2", {"k": "x"}), "not a number"), (("B99", {}), "can play A1, A2")]
+    # Numbers that would change nothing, or that nobody can mean.
+    wrong += [((fault, {name: text}), f"{fault} cannot take {name}={text}") for fault, name, text in (
+        ("C11", "rank", "2"), ("C11", "rank", "-1"), ("C11", "p", "nan"), ("C11", "p", "2"), ("C11", "step", "0"),
+        ("B2", "k", "nan"), ("B2", "k", "-1"), ("B2", "k", "1"), ("B2", "step", "1.5"), ("B4", "share", "-1"),
+        ("B4", "share", "inf"), ("C3", "param", "nowhere"), ("drill-slow", "ms", "nan"), ("drill-slow", "every", "-1"),
+        ("drill-hang", "rank", "7"), ("drill-hang", "place", "3"))]
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
         running = []
