@@ -62,7 +62,7 @@ Result<std::int64_t> referenceBatch(ProjectStore& project, const GateRequest& re
     if (!*single)
         return std::int64_t(0);
     const Result<RunConfig> config = runConfigFromJson((*single)->configJson);
-    return config ? globalBatch(*config) : 0;
+    return config ? samplesPerStep(*config) : 0;
 }
 
 Result<DataPlan> storedPlan(ProjectStore& project)

@@ -156,7 +156,7 @@ private:
 
     void batch()
     {
-        const std::int64_t a = globalBatch(single_), b = globalBatch(ddp_);
+        const std::int64_t a = samplesPerStep(single_), b = samplesPerStep(ddp_);
         GateCheck& check = add("preflight.global_batch", a == b, grouped(b), grouped(a));
         const std::string working =
             fmt::format("{} per rank x {} ranks x {} micro-batches", ddp_.batch, ddp_.world, ddp_.accumulate);
@@ -186,7 +186,7 @@ private:
     void learningRate()
     {
         const bool equal = single_.lr == ddp_.lr;
-        const double batches = double(globalBatch(ddp_)) / double(globalBatch(single_));
+        const double batches = double(samplesPerStep(ddp_)) / double(samplesPerStep(single_));
         const double rates = ddp_.lr / single_.lr;
         GateCheck& check = add("preflight.lr", equal, value(b_, "lr"), value(a_, "lr"));
         if (equal) {
@@ -220,7 +220,7 @@ private:
     void accumulation()
     {
         const bool equal = single_.accumulate == ddp_.accumulate;
-        const bool sameBatch = globalBatch(single_) == globalBatch(ddp_);
+        const bool sameBatch = samplesPerStep(single_) == samplesPerStep(ddp_);
         GateCheck& check = add("preflight.accumulate", equal || sameBatch, std::to_string(ddp_.accumulate),
                                std::to_string(single_.accumulate));
         check.sentence =
@@ -253,7 +253,7 @@ private:
             return;
         }
         check.step = s.firstStep;
-        if (globalBatch(single_) != globalBatch(ddp_)) {
+        if (samplesPerStep(single_) != samplesPerStep(ddp_)) {
             check.verdict = "cannot_judge";
             check.sentence = "Steps with different numbers of samples cannot be compared.";
             check.fix = "Bring the global batch to the same size first";
@@ -324,14 +324,6 @@ private:
 };
 
 } // namespace
-
-std::int64_t globalBatch(const RunConfig& config)
-{
-    const bool single = config.mode == "single";
-    const int ranks =
-        single ? (config.order == "aligned" ? std::max(1, config.alignWorld) : 1) : config.world;
-    return config.batch * ranks * config.accumulate;
-}
 
 RunConfig alignedSingle(const RunConfig& ddp)
 {

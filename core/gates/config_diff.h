@@ -12,9 +12,6 @@
 
 namespace lockstep {
 
-// Samples of one optimizer step, over all ranks and micro-batches.
-std::int64_t globalBatch(const RunConfig& config);
-
 // A single run that trains on the global batches of `ddp`, as `run --mode single --order aligned --align-world W` does.
 RunConfig alignedSingle(const RunConfig& ddp);
 

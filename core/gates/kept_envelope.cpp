@@ -50,7 +50,7 @@ bool envelopeSpeaksOf(const RunConfig& measured, const RunConfig& run)
         RunConfig out;
         out.workload = c.workload;
         out.workloadOptions = c.workloadOptions;
-        out.batch = globalBatch(c);
+        out.batch = samplesPerStep(c);
         out.order = c.order;
         out.shuffle = c.shuffle;
         out.dropLast = c.dropLast;

@@ -198,7 +198,7 @@ DegradeStory degradeOf(const ProjectSnapshot& snapshot)
                               .arg(run.config.world)
                               .arg(run.config.batch)
                               .arg(run.config.accumulate)
-                              .arg(globalBatch(run.config));
+                              .arg(samplesPerStep(run.config));
         return story;
     }
     return story;

@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, 5> kLaunch = {"mode", "world", "align_wor
 constexpr std::array<std::string_view, 12> kEngine = {
     "backend",   "device",  "reduction", "find_unused", "static_graph",      "bucket_view",
     "bucket_mb", "threads", "resume",    "order",       "broadcast_buffers", "collective_timeout_seconds"};
-constexpr std::array<std::string_view, 3> kRecording = {"name", "record", "checkpoint_every"};
+constexpr std::array<std::string_view, 5> kRecording = {"name", "record", "keep_steps", "log_every",
+                                                        "checkpoint_every"};
 
 template<std::size_t N>
 bool contains(const std::array<std::string_view, N>& list, const std::string& key)
@@ -33,12 +34,6 @@ GroupId groupOf(const std::string& key)
     if (contains(kEngine, key))
         return Engine;
     return contains(kRecording, key) ? Recording : Maths;
-}
-
-// Samples per optimizer step of all ranks together.
-std::int64_t globalBatch(const RunConfig& c)
-{
-    return c.batch * std::int64_t(c.accumulate) * std::max(c.mode == "single" ? c.alignWorld : c.world, 1);
 }
 
 QString batchTerm(const RunConfig& c)
@@ -74,7 +69,7 @@ void RunConfigDiffModel::setDifferingOnly(bool differingOnly)
 
 void RunConfigDiffModel::explain(Row& row, int group, const RunConfig& a, const RunConfig& b)
 {
-    const bool sameBatch = globalBatch(a) == globalBatch(b);
+    const bool sameBatch = samplesPerStep(a) == samplesPerStep(b);
     if (!row.differs) {
         row.effect = tr("equal");
         row.state = State::Holds;
@@ -86,9 +81,9 @@ void RunConfigDiffModel::explain(Row& row, int group, const RunConfig& a, const 
             row.state = State::Diverged;
             row.why = tr("global batch %1 = %2 in A, %3 = %4 in B")
                           .arg(batchTerm(a))
-                          .arg(globalBatch(a))
+                          .arg(samplesPerStep(a))
                           .arg(batchTerm(b))
-                          .arg(globalBatch(b));
+                          .arg(samplesPerStep(b));
         } else {
             row.effect = tr("declared");
             row.state = State::Holds;
