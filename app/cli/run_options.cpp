@@ -35,8 +35,12 @@ std::string fitsInto64Bits(const std::string& text)
 void RunConfigOptions::addTo(CLI::App& command)
 {
     RunConfig& c = config_;
+    // An empty value is a shell variable that was never set, not the wish for the default.
+    const auto given = [](const std::string& value) {
+        return value.empty() ? std::string("the value is empty") : std::string();
+    };
     const auto word = [&](const char* name, std::string& field, const char* description, const char* form) {
-        return command.add_option(name, field, description)->option_text(form);
+        return command.add_option(name, field, description)->option_text(form)->check(given);
     };
     const auto number = [&](const char* name, auto& field, const char* description, const char* form = "N") {
         using Field = std::remove_reference_t<decltype(field)>;
@@ -94,7 +98,8 @@ void RunConfigOptions::addTo(CLI::App& command)
     flag("--no-broadcast-buffers", noBroadcast_, "DDP: broadcast_buffers off");
     number("--threads", c.threads, "threads per rank (default 1; part of the bits)");
     word("--record", c.record, "what is recorded (default step)", "off|step|tensor|full");
-    word("--keep-steps", c.keepSteps, "record full: steps whose tensors are kept (default 1)", "1,10,200-205");
+    word("--keep-steps", c.keepSteps, "record full: steps whose tensors are kept (default 1)",
+         "1,10,200-205");
     number("--checkpoint-every", c.checkpointEvery,
            "optimizer steps between checkpoints (default: only at the end)");
     number("--collective-timeout", c.collectiveTimeoutSeconds,

@@ -33,10 +33,11 @@ enum class FaultNeed {
 
 // One entry of the fault catalogue that the engine can play.
 struct FaultInfo {
-    std::string id;                           // as in the catalogue: "B6"
-    std::string sentence;                     // the mechanism
-    std::vector<std::string> parameters = {}; // "name: meaning"; numbers, but "param" names parameters of the model
-    bool ranksDiverge = false;                // parameters differ between ranks afterwards
+    std::string id;       // as in the catalogue: "B6"
+    std::string sentence; // the mechanism
+    std::vector<std::string> parameters =
+        {};                    // "name: meaning"; numbers, but "param" names parameters of the model
+    bool ranksDiverge = false; // parameters differ between ranks afterwards
     std::string title = {};
     std::string signs = {};   // what the records show
     std::string sources = {}; // where it happened to people

@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 #include <poll.h>
+#include <sstream>
 #include <unistd.h>
 #include <utility>
 

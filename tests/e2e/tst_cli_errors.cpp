@@ -82,6 +82,8 @@ private Q_SLOTS:
         QTest::newRow("NaN rate") << L{"run", "DIR", "--lr", "nan"} << B("--lr");
         QTest::newRow("world of a single run") << L{"run", "DIR", "--world", "2"} << B("--world");
         QTest::newRow("nccl on a CPU") << L{"run", "DIR", "--mode", "ddp", "--backend", "nccl"} << B("NCCL");
+        QTest::newRow("folder without a name") << L{"init", ""} << B("Name a folder");
+        QTest::newRow("empty checkpoint") << L{"run", "DIR", "--resume", ""} << B("--resume");
         QTest::newRow("broken fault") << L{"run", "DIR", "--fault", "k=2"} << B("--fault");
         QTest::newRow("broken option") << L{"run", "DIR", "--workload-option", "x"} << B("--workload-option");
     }
@@ -147,6 +149,29 @@ private Q_SLOTS:
              {QStringList{"run", empty}, QStringList{"runs", empty}, QStringList{"export", empty, "x"},
               QStringList{"compare", empty, "x", "y"}, QStringList{"stop", empty, "x"}})
             isOneSentence(cli_->run(arguments), 3, "project");
+    }
+
+    void anAnswerThatCannotBeWrittenIsSaid()
+    {
+        isOneSentence(cli_->runLimited("exec >/dev/full", {"runs", project_}), 3, "standard output");
+        QCOMPARE(cli_->runLimited("exec 2>/dev/full", {"fly"}).exitCode, 2); // nobody hears the sentence
+        QCOMPARE(cli_->runLimited("exec 2>&-", {"runs", folder_->path()}).exitCode, 3);
+    }
+
+    void aGateDoesNotPassOverAConfigurationItCannotRead()
+    {
+        QCOMPARE(cli_->run({"run", project_, "--steps", "5"}).exitCode, 0);
+        QCOMPARE(QProcess::execute("sqlite3", {project_ + "/lockstep.db", "UPDATE run SET config = '[1,2'"}),
+                 0);
+        isOneSentence(cli_->run({"gate", project_, "preflight"}), 3, "single-01");
+    }
+
+    void aFileThatIsNoFileIsNamed()
+    {
+        QCOMPARE(cli_->run({"run", project_, "--steps", "5", "--name", "one"}).exitCode, 0);
+        QCOMPARE(cli_->run({"run", project_, "--mode", "ddp", "--steps", "5", "--name", "two"}).exitCode, 0);
+        QVERIFY(QDir().mkdir(project_ + "/envelope.json"));
+        isOneSentence(cli_->run({"compare", project_, "one", "two"}), 3, "envelope.json");
     }
 
     void aMissingWorkerIsNamed()

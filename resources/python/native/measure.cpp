@@ -39,7 +39,8 @@ void lockstep_rows(const void* data, std::uint64_t rows, std::uint64_t rowElemen
 
 // Sum of squares and projections of each array; signs[first[t]] belongs to its first element.
 void lockstep_gradients(std::uint64_t arrays, const float* const* data, const std::uint64_t* count,
-                        const std::uint8_t* signs, const std::uint64_t* first, double* squares, double* projections)
+                        const std::uint8_t* signs, const std::uint64_t* first, double* squares,
+                        double* projections)
 {
     for (std::uint64_t t = 0; t < arrays; ++t) {
         const lockstep::GradientSums sums = lockstep::gradientSums(data[t], signs + first[t], count[t]);
@@ -55,8 +56,8 @@ void lockstep_squares(std::uint64_t arrays, const float* const* data, const std:
 }
 
 // out[t] = sum of squares of after - before; `before` takes the values of `after`.
-void lockstep_updates(std::uint64_t arrays, const float* const* after, float* const* before, const std::uint64_t* count,
-                      double* out)
+void lockstep_updates(std::uint64_t arrays, const float* const* after, float* const* before,
+                      const std::uint64_t* count, double* out)
 {
     for (std::uint64_t t = 0; t < arrays; ++t) {
         out[t] = lockstep::sumOfSquaredDifferences(after[t], before[t], count[t]);
@@ -65,8 +66,9 @@ void lockstep_updates(std::uint64_t arrays, const float* const* after, float* co
 }
 
 // lockstep_updates and lockstep_fingerprints of the same float arrays, one after the other while they are in the cache.
-void lockstep_states(std::uint64_t arrays, const float* const* after, float* const* before, const std::uint64_t* count,
-                     const std::uint64_t* first, double* squares, std::uint64_t* prints)
+void lockstep_states(std::uint64_t arrays, const float* const* after, float* const* before,
+                     const std::uint64_t* count, const std::uint64_t* first, double* squares,
+                     std::uint64_t* prints)
 {
     for (std::uint64_t t = 0; t < arrays; ++t) {
         squares[t] = lockstep::sumOfSquaredDifferences(after[t], before[t], count[t]);

@@ -21,7 +21,9 @@ struct DdpTrace {
     std::function<double(std::int64_t)> rateFactor = [](std::int64_t) { return 1.0; };
     std::function<bool(std::int64_t)> reduces = [](std::int64_t) { return true; };
     std::function<double(std::int64_t)> updateFactor = [](std::int64_t) { return 1.0; };
-    std::function<bool(int, std::int64_t)> strays = [](int, std::int64_t) { return false; }; // parameters alone
+    std::function<bool(int, std::int64_t)> strays = [](int, std::int64_t) {
+        return false;
+    }; // parameters alone
     bool equalStart = true;
     std::int64_t without = -1; // this rank records nothing
 

@@ -37,13 +37,20 @@ void TestStepChoice::whatIsNoStepIsNamed_data()
 {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("part");
-    QTest::newRow("word") << "1,x" << "x";
-    QTest::newRow("zero") << "0" << "0";
-    QTest::newRow("backwards") << "5-3" << "5-3";
-    QTest::newRow("open") << "5-" << "5-";
-    QTest::newRow("negative") << "-5" << "-5";
-    QTest::newRow("empty part") << "1,,2" << " is neither";
-    QTest::newRow("large") << "99999999999999999999" << "99999999999999999999";
+    QTest::newRow("word") << "1,x"
+                          << "x";
+    QTest::newRow("zero") << "0"
+                          << "0";
+    QTest::newRow("backwards") << "5-3"
+                               << "5-3";
+    QTest::newRow("open") << "5-"
+                          << "5-";
+    QTest::newRow("negative") << "-5"
+                              << "-5";
+    QTest::newRow("empty part") << "1,,2"
+                                << " is neither";
+    QTest::newRow("large") << "99999999999999999999"
+                           << "99999999999999999999";
 }
 
 void TestStepChoice::whatIsNoStepIsNamed()

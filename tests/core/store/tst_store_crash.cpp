@@ -10,9 +10,9 @@
 
 #include <chrono>
 #include <csignal>
-#include <sys/stat.h>
 #include <random>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 

@@ -69,7 +69,7 @@ std::vector<Kind> allKinds()
 {
     return {kind("hello", hello(), decodeHello),       kind("step", step(), decodeStep),
             kind("samples", samples(), decodeSamples), kind("tensor", tensor(), decodeTensor),
-            kind("event", someEvent(), decodeEvent),       kind("heartbeat", heartbeat(), decodeHeartbeat),
+            kind("event", someEvent(), decodeEvent),   kind("heartbeat", heartbeat(), decodeHeartbeat),
             kind("goodbye", goodbye(), decodeGoodbye)};
 }
 

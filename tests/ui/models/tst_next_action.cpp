@@ -129,7 +129,8 @@ private Q_SLOTS:
         project.runs = {drill, repeat, run("ddp-01", "ddp"), run("single-01", "single")};
         QVERIFY(nextAction(project, {}).state != State::Failed);
         QCOMPARE(referenceRun(project, project.runs[2]), QStringLiteral("single-01"));
-        QCOMPARE(referenceRun(project, project.runs[0]), QStringLiteral("gate-repeat-1-01")); // among their own
+        QCOMPARE(referenceRun(project, project.runs[0]),
+                 QStringLiteral("gate-repeat-1-01")); // among their own
     }
 
     void anotherSeedIsNoReference()
