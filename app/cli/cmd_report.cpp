@@ -3,10 +3,11 @@
 #include "app/cli/json_output.h"
 #include "core/report/report.h"
 
+#include <QDateTime>
+
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -66,8 +67,7 @@ int reportCommand(CliContext& context, const ReportCommand& command)
     Result<ProjectStore> project = ProjectStore::open(command.folder);
     if (!project)
         return fail(project.error());
-    using namespace std::chrono;
-    const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+    const auto now = QDateTime::currentMSecsSinceEpoch();
     const Result<MigrationReport> report = collectReport(*project, now);
     if (!report)
         return fail(report.error());

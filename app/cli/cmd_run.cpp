@@ -9,6 +9,7 @@
 #include "core/store/project_store.h"
 
 #include <QCoreApplication>
+#include <QDateTime>
 
 #include <fmt/format.h>
 
@@ -32,12 +33,6 @@ struct RunCommand {
     std::string onLoss = "stop";
     double silenceSeconds = 0;
 };
-
-std::int64_t unixMs()
-{
-    using namespace std::chrono;
-    return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 constexpr double kDaySeconds = 86400; // the longest wait: milliseconds of it fit an int
 
@@ -96,7 +91,7 @@ public:
             return;
         const std::string total = config.steps > 0 ? fmt::format(" of {}", config.steps) : std::string();
         fmt::print(stderr, "\r\x1b[K{}  step {}{}  loss {:.6g}  {}", run.info().id, run.committedStep(),
-                   total, run.committedLoss(), durationText(run.info(), unixMs()));
+                   total, run.committedLoss(), durationText(run.info(), QDateTime::currentMSecsSinceEpoch()));
         std::fflush(stderr);
         shown_ = true;
     }

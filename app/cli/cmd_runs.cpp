@@ -5,10 +5,11 @@
 #include "core/config/run_config.h"
 #include "core/store/project_store.h"
 
+#include <QDateTime>
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <chrono>
 #include <memory>
 
 namespace lockstep {
@@ -22,8 +23,7 @@ std::string startedText(std::int64_t unixMs)
 
 void printTable(const std::vector<RunInfo>& runs)
 {
-    using namespace std::chrono;
-    const std::int64_t now = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+    const std::int64_t now = QDateTime::currentMSecsSinceEpoch();
     Table table({{"run"},
                  {"name"},
                  {"state"},

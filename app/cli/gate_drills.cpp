@@ -4,11 +4,11 @@
 #include "core/host/launch_environment.h"
 
 #include <QCoreApplication>
+#include <QDateTime>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <random>
 
 namespace lockstep {
@@ -76,8 +76,7 @@ Result<GateInfo> runDrillsGate(CliContext& context, const std::string& folder, c
                                [](const GateCheck& check) { return check.verdict == "pass"; })
                        ? "pass"
                        : "fail";
-    using namespace std::chrono;
-    gate.judgedUnixMs = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+    gate.judgedUnixMs = QDateTime::currentMSecsSinceEpoch();
     return gate;
 }
 

@@ -9,10 +9,10 @@
 #include "core/store/run_reader.h"
 
 #include <QCoreApplication>
+#include <QDateTime>
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <deque>
 #include <vector>
 
@@ -81,8 +81,7 @@ Result<GateInfo> runGradientsGate(CliContext& context, const std::string& folder
         return gate.error();
     if (const Status kept = keepMeasured(folder, records); !kept)
         return kept.error();
-    using namespace std::chrono;
-    gate->judgedUnixMs = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+    gate->judgedUnixMs = QDateTime::currentMSecsSinceEpoch();
     return gate;
 }
 

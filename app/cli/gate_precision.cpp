@@ -11,11 +11,11 @@
 #include "core/host/stop_signals.h"
 
 #include <QCoreApplication>
+#include <QDateTime>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <map>
 #include <set>
@@ -170,8 +170,7 @@ Result<GateInfo> runPrecisionGate(CliContext& context, const std::string& folder
     Result<GateInfo> gate = judgePrecision(request, records, checkpoint);
     if (!gate)
         return gate.error();
-    using namespace std::chrono;
-    gate->judgedUnixMs = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+    gate->judgedUnixMs = QDateTime::currentMSecsSinceEpoch();
     return gate;
 }
 

@@ -2,9 +2,9 @@
 
 #include "app/cli/cli_context.h"
 
-#include <fmt/format.h>
+#include <QDateTime>
 
-#include <chrono>
+#include <fmt/format.h>
 
 namespace lockstep {
 
@@ -66,8 +66,7 @@ void printRunDocument(const RunInfo& run)
 
 void printRunLine(const RunInfo& run)
 {
-    using namespace std::chrono;
-    const std::int64_t now = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+    const std::int64_t now = QDateTime::currentMSecsSinceEpoch();
     // One rank sees its own samples only, so its loss is not the loss of a single process on the whole batch.
     const char* of = run.exitCodes.size() > 1 ? " of rank 0" : "";
     fmt::print("{}  {}  {}  {}\n", run.id, runStateName(run.state),

@@ -3,11 +3,13 @@
 #include "core/config/json.h"
 #include "core/host/launch_environment.h"
 #include "core/host/run_control.h"
+#include "core/host/run_row.h"
+
+#include <QDateTime>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <limits>
 
@@ -17,12 +19,6 @@ namespace {
 
 constexpr int kDrainPatienceMs = 1000;
 constexpr int kProgressSavedMs = 2000; // how often the project learns the last step of a running run
-
-std::int64_t unixMs()
-{
-    using namespace std::chrono;
-    return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 std::string textOf(const rapidjson::Document& document)
 {
@@ -91,7 +87,7 @@ Status CommandRun::enter()
     wanted.name = options_.config.name;
     wanted.configJson = configJson_;
     wanted.environmentJson = "{}";
-    wanted.startedUnixMs = unixMs();
+    wanted.startedUnixMs = QDateTime::currentMSecsSinceEpoch();
     wanted.lastLoss = std::numeric_limits<double>::quiet_NaN();
     Result<RunInfo> added = project_->addRun(wanted);
     if (!added)
@@ -245,17 +241,8 @@ void CommandRun::conclude(const ProcessEnd& command)
     }
     if (Status closed = recorder_->finish(); !closed)
         stopRecording(closed.error());
-    if (!recorderError_.empty()) {
-        verdict.state = RunState::Failed;
-        verdict.firstFailure = {-1, recorder_->committedStep(), recorderError_};
-    }
+    closeRow(info_, verdict, *recorder_, recorderError_);
     failureKind_ = verdict.kind;
-    info_.state = verdict.state;
-    info_.exitCodes = verdict.exitCodes;
-    info_.firstFailure = verdict.firstFailure;
-    info_.endedUnixMs = unixMs();
-    info_.lastStep = recorder_->committedStep();
-    info_.lastLoss = recorder_->committedLoss();
     removeHostFile(info_.folder);
     if (Status saved = project_->updateRun(info_); !saved)
         Q_EMIT notice(QString::fromStdString(saved.error().sentence()));

@@ -4,12 +4,14 @@
 #include "core/host/launch_environment.h"
 #include "core/host/run_control.h"
 #include "core/host/run_controller_rank.h"
+#include "core/host/run_row.h"
+
+#include <QDateTime>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -22,12 +24,6 @@ namespace {
 constexpr int kProgressSavedMs = 2000; // how often the project learns the last step of a running run
 constexpr int kDrainPatienceMs = 1000;
 constexpr int kReportedGraceMs = 500; // a rank that has said Goodbye needs no more than this
-
-std::int64_t unixMs()
-{
-    using namespace std::chrono;
-    return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 Status writeFile(const std::string& path, const std::string& text)
 {
@@ -92,7 +88,7 @@ Status RunController::start()
     if (Status entered = enter(); !entered) {
         if (!info_.id.empty()) {
             info_.state = RunState::Failed;
-            info_.endedUnixMs = unixMs();
+            info_.endedUnixMs = QDateTime::currentMSecsSinceEpoch();
             info_.firstFailure = {-1, -1, entered.error().sentence()};
             removeHostFile(info_.folder);
             // The error that made the run impossible is the one to report, not a second one from the same
@@ -121,7 +117,7 @@ Status RunController::enter()
     wanted.name = options_.config.name.empty() ? madeUpName(options_.config) : options_.config.name;
     wanted.configJson = toJson(options_.config);
     wanted.environmentJson = "{}";
-    wanted.startedUnixMs = unixMs();
+    wanted.startedUnixMs = QDateTime::currentMSecsSinceEpoch();
     wanted.lastLoss = std::numeric_limits<double>::quiet_NaN();
     Result<RunInfo> added = project_->addRun(wanted);
     if (!added)
@@ -364,18 +360,8 @@ void RunController::conclude(RunVerdict verdict)
 {
     if (Status closed = recorder_->finish(); !closed)
         onRecorderFailed(closed.error());
-    if (!recorderError_.empty()) {
-        verdict.state = RunState::Failed;
-        verdict.firstFailure = {-1, recorder_->committedStep(), recorderError_};
-        verdict.kind = ErrorKind::RunFailed;
-    }
+    closeRow(info_, verdict, *recorder_, recorderError_);
     failureKind_ = verdict.kind;
-    info_.state = verdict.state;
-    info_.exitCodes = verdict.exitCodes;
-    info_.firstFailure = verdict.firstFailure;
-    info_.endedUnixMs = unixMs();
-    info_.lastStep = recorder_->committedStep();
-    info_.lastLoss = recorder_->committedLoss();
     removeHostFile(info_.folder);
     if (Status saved = project_->updateRun(info_); !saved)
         Q_EMIT notice(QString::fromStdString(saved.error().sentence()));
