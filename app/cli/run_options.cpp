@@ -106,6 +106,7 @@ void RunConfigOptions::addTo(CLI::App& command)
            "seconds a rank waits for the others (default 60)", "S");
     number("--log-every", c.logEvery,
            "optimizer steps between losses rank 0 shows as the run's (default: none)");
+    number("--eval-every", c.evalEvery, "optimizer steps between evaluations (default: none)");
     word("--freeze", c.freeze, "start of the names of parameters that train later", "NAME");
     number("--freeze-until", c.freezeUntil, "the first optimizer step that trains them");
     word("--resume", c.resume, "checkpoint to go on from", "FILE");

@@ -76,6 +76,7 @@ QStringList runArguments(const RunConfig& c)
     option("--keep-steps", c.keepSteps, standard.keepSteps);
     option("--checkpoint-every", c.checkpointEvery, standard.checkpointEvery);
     option("--log-every", c.logEvery, standard.logEvery);
+    option("--eval-every", c.evalEvery, standard.evalEvery);
     option("--collective-timeout", c.collectiveTimeoutSeconds, standard.collectiveTimeoutSeconds);
     option("--resume", c.resume, standard.resume);
     for (const FaultSpec& fault : c.faults) {

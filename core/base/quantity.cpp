@@ -22,6 +22,7 @@ constexpr std::array kQuantities = {
     QuantityInfo{Q::TimeWait, "time_wait", "wait for reduction", "s", F64, L::None, false},
     QuantityInfo{Q::TimeOptimizer, "time_optimizer", "time for optimizer", "s", F64, L::None, false},
     QuantityInfo{Q::TimeStep, "time_step", "step time", "s", F64, L::None, false},
+    QuantityInfo{Q::TimeEval, "time_eval", "time for evaluation", "s", F64, L::None, false},
     QuantityInfo{Q::Loss, "loss", "loss", "", F64, L::Forward, false},
     QuantityInfo{Q::LossMicro, "loss_micro", "loss of a micro-batch", "", F64, L::Forward, true},
     QuantityInfo{Q::Samples, "samples", "samples of a micro-batch", "samples", I64, L::SampleIds, true},
@@ -56,6 +57,13 @@ constexpr std::array kQuantities = {
     QuantityInfo{Q::RngCuda, "rng_cuda", "fingerprint of the CUDA generator", "", U64, L::Rng, false},
     QuantityInfo{Q::SampleIds, "sample_ids", "sample ids", "", U64, L::SampleIds, false},
     QuantityInfo{Q::SampleContent, "sample_content", "sample contents", "", U64, L::Content, false},
+    QuantityInfo{Q::EvalLoss, "eval_loss", "evaluation loss", "", F64, L::Logged, false},
+    QuantityInfo{Q::EvalAccuracy, "eval_accuracy", "evaluation accuracy", "", F64, L::Logged, false},
+    QuantityInfo{Q::EvalSamples, "eval_samples", "samples evaluated", "samples", I64, L::Logged, false},
+    QuantityInfo{Q::EvalSamplesLocal, "eval_samples_local", "samples evaluated by this rank", "samples", I64,
+                 L::Logged, false},
+    QuantityInfo{Q::EvalSetSize, "eval_set_size", "size of the evaluation set", "samples", I64, L::Config,
+                 false},
 };
 
 constexpr std::array<std::string_view, 13> kLinkNames = {

@@ -22,6 +22,7 @@ enum class Quantity : std::uint16_t {
     TimeWait = 13, // waiting for the gradient reduction
     TimeOptimizer = 14,
     TimeStep = 15,
+    TimeEval = 16, // the evaluation after this step; not part of the step's time
     // forward
     Loss = 20,       // mean over this rank's micro-batches, before any reduction over ranks
     LossMicro = 21,  // index = micro-batch
@@ -56,6 +57,12 @@ enum class Quantity : std::uint16_t {
     RngCuda = 81,
     SampleIds = 82,     // fingerprint of the step's sample ids in order
     SampleContent = 83, // fingerprint of the step's content hashes in order
+    // evaluation; present in the steps after which the model was evaluated
+    EvalLoss = 90,         // mean over what all ranks counted
+    EvalAccuracy = 91,     // right answers by counted ones, 0 to 1
+    EvalSamples = 92,      // samples in the metric, all ranks together
+    EvalSamplesLocal = 93, // of them, those this rank counted
+    EvalSetSize = 94,      // samples of the evaluation set
 };
 
 enum class ValueType : std::uint8_t { F64 = 0, I64 = 1, U64 = 2 };

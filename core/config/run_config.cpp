@@ -61,6 +61,7 @@ void eachField(Config& c, Visit&& visit)
     visit("keep_steps", c.keepSteps);
     visit("checkpoint_every", c.checkpointEvery);
     visit("log_every", c.logEvery);
+    visit("eval_every", c.evalEvery);
     visit("collective_timeout_seconds", c.collectiveTimeoutSeconds);
     visit("resume", c.resume);
     visit("faults", c.faults);
@@ -307,6 +308,7 @@ Status validate(const RunConfig& c)
         within<std::int64_t>("scaler-growth-interval", c.scalerGrowthInterval, 1, kMaxInt),
         within<std::int64_t>("checkpoint-every", c.checkpointEvery, 0, kMaxSteps),
         within<std::int64_t>("log-every", c.logEvery, 0, kMaxSteps),
+        within<std::int64_t>("eval-every", c.evalEvery, 0, kMaxSteps),
         within<std::int64_t>("freeze-until", c.freezeUntil, 0, kMaxSteps),
         within("collective-timeout", c.collectiveTimeoutSeconds, kMinTimeout, kMaxTimeout),
         // -1 stands for the workload's own, which is had by leaving the option out.

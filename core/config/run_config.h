@@ -71,6 +71,8 @@ struct RunConfig {
     std::int64_t checkpointEvery = 0; // optimizer steps; 0: only at the end
     std::string keepSteps = "1";      // record full: the steps whose tensors are kept, e.g. "1,10,200-205"
     std::int64_t logEvery = 0; // optimizer steps between losses that rank 0 shows as the run's; 0: none
+    std::int64_t evalEvery =
+        0; // optimizer steps between evaluations on the workload's evaluation set; 0: none
     double collectiveTimeoutSeconds = 60;
     std::string resume; // path of a checkpoint; empty: from the start
     std::vector<FaultSpec> faults;

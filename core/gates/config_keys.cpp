@@ -10,12 +10,12 @@ namespace lockstep {
 namespace {
 
 // Keys that say how a run is made, not what it computes.
-constexpr std::array<std::string_view, 17> kNoEffect = {
+constexpr std::array<std::string_view, 18> kNoEffect = {
     "name",        "record",       "checkpoint_every",  "collective_timeout_seconds",
     "resume",      "join_from",    "bucket_view",       "bucket_mb",
     "find_unused", "static_graph", "broadcast_buffers", "backend",
     "device",      "reduction",    "threads",           "faults",
-    "log_every"};
+    "log_every",   "eval_every"};
 // Keys that differ because one run has one process and the other many; global_batch and order judge them together.
 constexpr std::array<std::string_view, 6> kDeclared = {"mode",  "world",      "align_world",
                                                        "batch", "accumulate", "order"};

@@ -115,6 +115,30 @@
         <translation>日志损失</translation>
     </message>
     <message>
+        <source>time for evaluation</source>
+        <translation>评估耗时</translation>
+    </message>
+    <message>
+        <source>evaluation loss</source>
+        <translation>评估损失</translation>
+    </message>
+    <message>
+        <source>evaluation accuracy</source>
+        <translation>评估准确率</translation>
+    </message>
+    <message>
+        <source>samples evaluated</source>
+        <translation>已评估样本数</translation>
+    </message>
+    <message>
+        <source>samples evaluated by this rank</source>
+        <translation>本 rank 已评估样本数</translation>
+    </message>
+    <message>
+        <source>size of the evaluation set</source>
+        <translation>评估集大小</translation>
+    </message>
+    <message>
         <source>learning rate</source>
         <translation>学习率</translation>
     </message>

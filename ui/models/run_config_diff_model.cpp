@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, 5> kLaunch = {"mode", "world", "align_wor
 constexpr std::array<std::string_view, 12> kEngine = {
     "backend",   "device",  "reduction", "find_unused", "static_graph",      "bucket_view",
     "bucket_mb", "threads", "resume",    "order",       "broadcast_buffers", "collective_timeout_seconds"};
-constexpr std::array<std::string_view, 5> kRecording = {"name", "record", "keep_steps", "log_every",
-                                                        "checkpoint_every"};
+constexpr std::array<std::string_view, 6> kRecording = {"name",      "record",     "keep_steps",
+                                                        "log_every", "eval_every", "checkpoint_every"};
 
 template<std::size_t N>
 bool contains(const std::array<std::string_view, N>& list, const std::string& key)

@@ -161,8 +161,9 @@ void noteDifferingSettings(const RunTraits& reference, const RunTraits& suspect,
     for (std::size_t i = 0; i < reference.settings.size() && i < suspect.settings.size(); ++i) {
         const auto& [key, a] = reference.settings[i];
         const auto& b = suspect.settings[i].second;
-        static const std::string expected[] = {"mode",   "world",  "align_world", "record",           "steps",
-                                               "epochs", "resume", "log_every",   "checkpoint_every", "name"};
+        static const std::string expected[] = {
+            "mode",   "world",     "align_world", "record",           "steps", "epochs",
+            "resume", "log_every", "eval_every",  "checkpoint_every", "name"};
         if (a != b && std::find(std::begin(expected), std::end(expected), key) == std::end(expected))
             list += fmt::format("{}{} {} against {}", list.empty() ? "" : ", ", key, a.empty() ? "-" : a,
                                 b.empty() ? "-" : b);

@@ -67,6 +67,7 @@ private Q_SLOTS:
         c.keepSteps = "2,5-9";
         c.checkpointEvery = 14;
         c.logEvery = 17;
+        c.evalEvery = 19;
         c.freeze = "0.";
         c.freezeUntil = 18;
         c.collectiveTimeoutSeconds = 15;
@@ -82,17 +83,47 @@ private Q_SLOTS:
             if (usual != plain.end())
                 QVERIFY2(usual->second != value, ("not set by this test: " + key).c_str());
         }
-        for (const char* option :
-             {"--align-world",  "--join-from",    "--batch",           "--steps",
-              "--epochs",       "--order",        "--no-shuffle",      "--drop-last",
-              "--seed",         "--sampler-seed", "--optimizer",       "--lr",
-              "--momentum",     "--weight-decay", "--scheduler",       "--scheduler-period",
-              "--clip-norm",    "--clip-value",   "--accumulate",      "--amp",
-              "--backend",      "--device",       "--reduction",       "--find-unused",
-              "--static-graph", "--bucket-view",  "--bucket-mb",       "--no-broadcast-buffers",
-              "--dropout",      "--threads",      "--record",          "--checkpoint-every",
-              "--log-every",    "--freeze",       "--freeze-until",    "--collective-timeout",
-              "--resume",       "--fault",        "--workload-option", "--name"})
+        for (const char* option : {"--align-world",
+                                   "--join-from",
+                                   "--batch",
+                                   "--steps",
+                                   "--epochs",
+                                   "--order",
+                                   "--no-shuffle",
+                                   "--drop-last",
+                                   "--seed",
+                                   "--sampler-seed",
+                                   "--optimizer",
+                                   "--lr",
+                                   "--momentum",
+                                   "--weight-decay",
+                                   "--scheduler",
+                                   "--scheduler-period",
+                                   "--clip-norm",
+                                   "--clip-value",
+                                   "--accumulate",
+                                   "--amp",
+                                   "--backend",
+                                   "--device",
+                                   "--reduction",
+                                   "--find-unused",
+                                   "--static-graph",
+                                   "--bucket-view",
+                                   "--bucket-mb",
+                                   "--no-broadcast-buffers",
+                                   "--dropout",
+                                   "--threads",
+                                   "--record",
+                                   "--checkpoint-every",
+                                   "--log-every",
+                                   "--eval-every",
+                                   "--freeze",
+                                   "--freeze-until",
+                                   "--collective-timeout",
+                                   "--resume",
+                                   "--fault",
+                                   "--workload-option",
+                                   "--name"})
             QVERIFY2(words.contains(QLatin1String(option)), option);
         QVERIFY(words.contains(QStringLiteral("0.1234567890123456"))); // every digit
         QVERIFY(words.contains(QStringLiteral("B6,k=2")));
