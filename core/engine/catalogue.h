@@ -17,18 +17,20 @@ struct WorkloadInfo {
 
 // What a run must have for a fault to show in it.
 enum class FaultNeed {
-    Accumulation, // --accumulate 2 or more
-    Clipping,     // --clip-norm
-    Decay,        // --weight-decay
-    Schedule,     // --scheduler other than none
-    Tokens,       // a workload that weighs by tokens (char-gpt)
-    Buffers,      // a workload with buffers (digits-cnn)
-    FindUnused,   // --find-unused
-    Scaler,       // --amp fp16
-    Resume,       // --resume
-    Log,          // --log-every
-    Freeze,       // --freeze
-    Several,      // two ranks or more
+    Accumulation,     // --accumulate 2 or more
+    Clipping,         // --clip-norm
+    Decay,            // --weight-decay
+    Schedule,         // --scheduler other than none
+    Tokens,           // a workload that weighs by tokens (char-gpt)
+    Buffers,          // a workload with buffers (digits-cnn)
+    FindUnused,       // --find-unused
+    Scaler,           // --amp fp16
+    Resume,           // --resume
+    Log,              // --log-every
+    Freeze,           // --freeze
+    Several,          // two ranks or more
+    Evaluation,       // --eval-every
+    UnevenEvaluation, // an evaluation set that the ranks do not divide evenly
 };
 
 // One entry of the fault catalogue that the engine can play.

@@ -113,7 +113,7 @@ void Ddp::beforeForward(Replica& replica, bool synchronise)
         impl_->reducer->prepare_for_forward();
     }
     impl_->reducer->rebuild_buckets(); // acts once, after the first synchronised backward
-    if (replica.broadcastsBuffers())
+    if (replica.broadcastsBuffers(replica.step() + 1))
         impl_->broadcastBuffers(replica.buffers());
 }
 
@@ -148,6 +148,20 @@ double Ddp::sumLosses(double own)
     std::vector<at::Tensor> sum{at::full({1}, own, at::kDouble)};
     impl_->group->allreduce(sum)->wait();
     return sum[0].item<double>();
+}
+
+// As the wrapper's forward does in eval mode, once for all batches: they do not change the buffers.
+void Ddp::beforeEvaluation(Replica& replica)
+{
+    if (replica.broadcastsBuffers(replica.step()))
+        impl_->broadcastBuffers(replica.buffers());
+}
+
+EvalSums Ddp::sumEvaluation(const EvalSums& own)
+{
+    std::vector<at::Tensor> sum{evalTensor(own)};
+    impl_->group->allreduce(sum)->wait();
+    return evalSums(sum[0]);
 }
 
 void Ddp::averageByHand(Replica& replica)

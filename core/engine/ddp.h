@@ -22,6 +22,8 @@ public:
     Buckets buckets() override;
     std::int64_t sumOverRanks(std::int64_t own) override;
     double sumLosses(double own) override;
+    void beforeEvaluation(Replica& replica) override;
+    EvalSums sumEvaluation(const EvalSums& own) override;
     void averageByHand(Replica& replica) override;
 
 private:

@@ -115,6 +115,7 @@ public:
     // What is shown and saved.
     virtual LogForm logForm(LogForm planned) { return planned; }
     virtual bool writesCheckpoint(const FaultMoment&) { return false; } // rank 0 does anyway
+    virtual bool trimsEvaluation() { return true; } // false: its padding enters the metric
     // Called once per part on a resume.
     virtual bool restores(const FaultMoment&, SavedPart) { return true; }
 };

@@ -189,12 +189,8 @@ std::int64_t Replica::fetch()
     stage(wire::Stage::Data);
     std::int64_t tokens = 0;
     for (RankLanes::Micro& micro : lanes_->nextStep()) {
-        fetched_.push_back({fetch(std::move(micro.data.ids)), micro.lane});
-        Batch& batch = fetched_.back().batch;
-        if (config_.device == "cuda") {
-            batch.input = batch.input.to(at::kCUDA);
-            batch.target = batch.target.to(at::kCUDA);
-        }
+        fetched_.push_back({onDevice(fetch(std::move(micro.data.ids)), config_), micro.lane});
+        const Batch& batch = fetched_.back().batch;
         tokens += batch.tokens;
         facts_.micros.push_back({0, micro.data.epoch, batch.tokens, {}, micro.data.all});
     }

@@ -5,6 +5,7 @@
 #include "core/config/run_config.h"
 #include "core/engine/bucket_layout.h"
 #include "core/engine/data_order.h"
+#include "core/engine/evaluation.h"
 #include "core/engine/fault.h"
 #include "core/engine/grad_scaler.h"
 #include "core/engine/lr_scheduler.h"
@@ -38,12 +39,13 @@ struct MicroFacts {
 struct StepFacts {
     std::int64_t step = 0;
     std::vector<MicroFacts> micros;
-    double rate = 0;              // learning rate used
-    float clipNorm = 0;           // torch's value; only with clipping by norm
-    std::int64_t allTokens = 0;   // of all ranks together; 0: not counted
-    double scale = 0;             // of the gradient scaler in this step; 0: none
-    bool foundInf = false;        // the update was left out
-    std::optional<double> logged; // only where the loss was shown
+    double rate = 0;                     // learning rate used
+    float clipNorm = 0;                  // torch's value; only with clipping by norm
+    std::int64_t allTokens = 0;          // of all ranks together; 0: not counted
+    double scale = 0;                    // of the gradient scaler in this step; 0: none
+    bool foundInf = false;               // the update was left out
+    std::optional<double> logged;        // only where the loss was shown
+    std::optional<EvalFacts> evaluation; // only where the model was evaluated after this step
     double timeData = 0;
     double timeForward = 0;
     double timeBackward = 0;
@@ -68,6 +70,9 @@ public:
     virtual std::int64_t sumOverRanks(std::int64_t own) { return own; }
     // This step's losses of all ranks added up.
     virtual double sumLosses(double own) { return own; }
+    // Evaluation: every rank works with the buffers its wrapper would give it; the sums of all ranks.
+    virtual void beforeEvaluation(Replica&) {}
+    virtual EvalSums sumEvaluation(const EvalSums& own) { return own; }
     // Instead of the Reducer: clips this rank's gradients, then averages them parameter by parameter.
     virtual void averageByHand(Replica&) {}
     // The twin waits for all ranks before it reduces; the Reducer works during the backward.
@@ -124,8 +129,8 @@ public:
     bool clips() const { return config_.clipNorm > 0 || config_.clipValue > 0; }
     FaultMoment moment(int micro = 0) const;
 
-    bool broadcastsBuffers() const;      // before a forward that follows a synchronised pass
-    bool broadcastsInitialState() const; // in DDP's constructor
+    bool broadcastsBuffers(std::int64_t step) const; // before a forward that follows a synchronised pass
+    bool broadcastsInitialState() const;             // in DDP's constructor
 
     // What planted faults make of the step in progress (faults/replica_hooks.cpp).
     bool reducesGradients() const;              // one of its passes synchronises
@@ -134,6 +139,7 @@ public:
     std::vector<std::size_t> inBuckets() const; // parameters that the wrapper knows of
     bool writesCheckpoint() const;              // rank 0 does
     bool restores(SavedPart part) const;        // on a resume
+    bool trimsEvaluation() const;               // leaves the sampler's padding out of the metric
 
     const RunConfig& config() const { return config_; }
     const FaultSet& faults() const { return faults_; }

@@ -270,6 +270,8 @@ void StepProbe::addFacts(StepRecord& record) const
     addValue(record, Quantity::Loss, bitsOf(f.loss()));
     if (f.logged)
         addValue(record, Quantity::LossLogged, bitsOf(*f.logged));
+    if (f.evaluation)
+        addTo(record, *f.evaluation);
     addValue(record, Quantity::LearningRate, bitsOf(f.rate));
     if (replica_.config().clipNorm > 0)
         addValue(record, Quantity::ClipNormTorch, bitsOf(double(f.clipNorm)));

@@ -40,6 +40,17 @@ RankStates rankStates(const TrainingSetup& setup, Replica& replica, GradientExch
     return states;
 }
 
+// On every rank; its collectives are none of the step's.
+void evaluate(const TrainingSetup& setup, Replica& replica, GradientExchange& exchange)
+{
+    if (setup.recorder)
+        setup.recorder->stage(wire::Stage::Forward);
+    evaluateShare(replica, exchange);
+    reduceEvaluation(replica, exchange);
+    if (setup.communicator)
+        setup.communicator->takeFacts();
+}
+
 void throwIfFailed(const Status& status)
 {
     if (!status)
@@ -155,8 +166,12 @@ TrainingEnd trainRank(const TrainingSetup& setup)
         replica.forwardBackward(*exchange, tokens > 0 ? exchange->sumOverRanks(tokens) : 0);
         replica.update(probe ? &*probe : nullptr);
         replica.logLoss(*exchange);
+        const CollectiveFacts collectives =
+            setup.communicator ? setup.communicator->takeFacts() : CollectiveFacts{};
+        if (evaluationDue(replica))
+            evaluate(setup, replica, *exchange);
         if (probe) {
-            probe->record(setup.communicator ? setup.communicator->takeFacts() : CollectiveFacts{});
+            probe->record(collectives);
             reportBoundaries(setup, replica);
         }
         stopping = setup.communicator ? setup.communicator->agreeToStop(replica.step()) : stopRequested();

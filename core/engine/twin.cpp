@@ -20,7 +20,9 @@ private:
     void makeReplicas();
     void startRecording();
     void pass(std::int64_t allTokens);
-    void finish(std::size_t rank);
+    void update(std::size_t rank);
+    void evaluate();
+    void record(std::size_t rank);
     std::int64_t fetchAll();
     bool done() const;
     RankStates states() const;
@@ -102,7 +104,7 @@ void Twin::pass(std::int64_t allTokens)
     }
 }
 
-void Twin::finish(std::size_t rank)
+void Twin::update(std::size_t rank)
 {
     StepProbe* probe = probes_.empty() ? nullptr : probes_[rank].get();
     Replica& replica = *replicas_[rank];
@@ -112,11 +114,22 @@ void Twin::finish(std::size_t rank)
     else
         replica.update(probe);
     replica.logLoss(*exchange_);
-    if (!probe)
-        return;
-    probe->record({}, streams_[rank]);
+}
+
+// Every rank's share first: the sums are those of all of them.
+void Twin::evaluate()
+{
+    for (const auto& replica : replicas_)
+        evaluateShare(*replica, *exchange_);
+    for (const auto& replica : replicas_)
+        reduceEvaluation(*replica, *exchange_);
+}
+
+void Twin::record(std::size_t rank)
+{
+    probes_[rank]->record({}, streams_[rank]);
     if (rank == 0)
-        reportBoundaries(setup_, replica);
+        reportBoundaries(setup_, *replicas_[0]);
 }
 
 bool Twin::done() const
@@ -149,7 +162,11 @@ TrainingEnd Twin::run()
         if (replicas_[0]->hasPassesLeft())
             pass(tokens);
         for (std::size_t r = 0; r < replicas_.size(); ++r)
-            finish(r);
+            update(r);
+        if (evaluationDue(*replicas_[0]))
+            evaluate();
+        for (std::size_t r = 0; r < probes_.size(); ++r)
+            record(r);
         stopping = stopRequested();
         if (checkpointDue(setup_, *replicas_[0], stopping))
             saveCheckpoint(setup_, *replicas_[0], states());

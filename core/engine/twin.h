@@ -24,6 +24,8 @@ public:
     void beforeForward(Replica& replica, bool synchronise) override;
     Buckets buckets() override { return buckets_; }
     double sumLosses(double own) override;
+    void beforeEvaluation(Replica& replica) override;
+    EvalSums sumEvaluation(const EvalSums& own) override;
     bool reducesLater() const override { return true; }
 
     // All replicas have done the backward of a synchronised pass: their gradients become the mean of all.

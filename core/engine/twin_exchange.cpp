@@ -51,7 +51,7 @@ void TwinExchange::beforeForward(Replica& replica, bool synchronise)
 {
     const auto rank = std::size_t(replica.rank());
     watching_ = synchronise && rank == 0 && !rebuilt_ && reductions_ + 1 == watchedReduction_;
-    if (replica.broadcastsBuffers())
+    if (replica.broadcastsBuffers(replica.step() + 1))
         receiveBuffers(replica);
 }
 
@@ -176,6 +176,20 @@ double TwinExchange::sumLosses(double)
     for (const auto& replica : replicas_)
         losses.push_back(at::full({1}, replica->facts().loss(), at::kDouble));
     return glooRingSum(losses).item<double>();
+}
+
+void TwinExchange::beforeEvaluation(Replica& replica)
+{
+    if (replica.broadcastsBuffers(replica.step()))
+        receiveBuffers(replica);
+}
+
+EvalSums TwinExchange::sumEvaluation(const EvalSums&)
+{
+    std::vector<at::Tensor> sums;
+    for (const auto& replica : replicas_)
+        sums.push_back(evalTensor(replica->facts().evaluation->own));
+    return evalSums(glooRingSum(sums));
 }
 
 void TwinExchange::rebuild()

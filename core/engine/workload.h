@@ -46,7 +46,22 @@ public:
     virtual at::Tensor loss(const at::Tensor& output, const Batch& batch, LossReduction reduction) const = 0;
     // Of the sample as the model sees it.
     virtual std::uint64_t contentHash(std::int64_t id) const = 0;
+
+    // The evaluation set: samples that no training step uses, numbered from 0. Its size is a prime number, so that ranks
+    // do not share it evenly.
+    virtual std::int64_t evaluationSize() const = 0;
+    virtual Batch evaluationBatch(std::vector<std::int64_t> ids) const = 0;
 };
+
+// The batch where the model is.
+inline Batch onDevice(Batch batch, const RunConfig& config)
+{
+    if (config.device == "cuda") {
+        batch.input = batch.input.to(at::kCUDA);
+        batch.target = batch.target.to(at::kCUDA);
+    }
+    return batch;
+}
 
 struct WorkloadEntry {
     WorkloadInfo info;

@@ -37,6 +37,10 @@ bool provides(const RunConfig& c, const Workload& workload, FaultNeed need)
         return !c.freeze.empty();
     case FaultNeed::Several:
         return c.world > 1;
+    case FaultNeed::Evaluation:
+        return c.evalEvery > 0;
+    case FaultNeed::UnevenEvaluation:
+        return workload.evaluationSize() % c.world != 0;
     }
     return true;
 }
@@ -136,6 +140,10 @@ std::string faultNeedText(FaultNeed need)
         return "--freeze";
     case FaultNeed::Several:
         return "--world 2 or more";
+    case FaultNeed::Evaluation:
+        return "--eval-every";
+    case FaultNeed::UnevenEvaluation:
+        return "an evaluation set that --world does not divide";
     }
     return {};
 }

@@ -65,10 +65,12 @@ bool Replica::broadcastsInitialState() const
     return faults_.all([](Fault& fault) { return fault.broadcastInitialState(); });
 }
 
-bool Replica::broadcastsBuffers() const
+bool Replica::broadcastsBuffers(std::int64_t step) const
 {
+    FaultMoment at = moment();
+    at.step = step;
     return config_.broadcastBuffers && followsSync_ && !buffers_.empty() &&
-           faults_.all([this](Fault& fault) { return fault.broadcastBuffers(moment()); });
+           faults_.all([&at](Fault& fault) { return fault.broadcastBuffers(at); });
 }
 
 // Which parameters take part in a pass. That some join in a later step is an event of the run.
@@ -177,6 +179,11 @@ bool Replica::optimizerUpdates() const
 bool Replica::writesCheckpoint() const
 {
     return rank_ == 0 || !faults_.all([this](Fault& fault) { return !fault.writesCheckpoint(moment()); });
+}
+
+bool Replica::trimsEvaluation() const
+{
+    return faults_.all([](Fault& fault) { return fault.trimsEvaluation(); });
 }
 
 bool Replica::restores(SavedPart part) const

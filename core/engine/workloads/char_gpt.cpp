@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::int64_t kContext = 32; // tokens per sample
 constexpr std::int64_t kStride = 24;  // characters from one sample to the next
+// Evaluated are windows that begin halfway between two of the samples, spread over the text.
+constexpr std::int64_t kEvaluation = 101;
+constexpr std::int64_t kEvaluationStride = 14 * kStride;
 constexpr std::int64_t kWidth = 48;
 constexpr std::int64_t kHeads = 4;
 constexpr std::int64_t kLayers = 2;
@@ -121,26 +124,11 @@ public:
 
     std::int64_t size() const override { return (std::int64_t(text_.size()) - kContext - 1) / kStride; }
 
-    Batch batch(std::vector<std::int64_t> ids) const override
+    Batch batch(std::vector<std::int64_t> ids) const override { return windows(std::move(ids), 0, kStride); }
+    std::int64_t evaluationSize() const override { return kEvaluation; }
+    Batch evaluationBatch(std::vector<std::int64_t> ids) const override
     {
-        const auto n = std::int64_t(ids.size());
-        Batch batch;
-        batch.input = at::empty({n, kContext}, at::kLong);
-        batch.target = at::full({n, kContext}, kIgnored, at::kLong);
-        auto* input = batch.input.data_ptr<std::int64_t>();
-        auto* target = batch.target.data_ptr<std::int64_t>();
-        for (const std::int64_t id : ids) {
-            const std::int64_t* text = text_.data() + id * kStride;
-            const std::int64_t tokens = length(id);
-            std::copy(text, text + kContext, input);
-            std::copy(text + 1, text + 1 + tokens, target);
-            input += kContext;
-            target += kContext;
-            batch.tokens += tokens;
-        }
-        batch.target = batch.target.view({n * kContext});
-        batch.ids = std::move(ids);
-        return batch;
+        return windows(std::move(ids), kStride / 2, kEvaluationStride);
     }
 
     std::shared_ptr<Model> model() const override
@@ -157,6 +145,28 @@ public:
     }
 
 private:
+    Batch windows(std::vector<std::int64_t> ids, std::int64_t first, std::int64_t stride) const
+    {
+        const auto n = std::int64_t(ids.size());
+        Batch batch;
+        batch.input = at::empty({n, kContext}, at::kLong);
+        batch.target = at::full({n, kContext}, kIgnored, at::kLong);
+        auto* input = batch.input.data_ptr<std::int64_t>();
+        auto* target = batch.target.data_ptr<std::int64_t>();
+        for (const std::int64_t id : ids) {
+            const std::int64_t* text = text_.data() + first + id * stride;
+            const std::int64_t tokens = length(id);
+            std::copy(text, text + kContext, input);
+            std::copy(text + 1, text + 1 + tokens, target);
+            input += kContext;
+            target += kContext;
+            batch.tokens += tokens;
+        }
+        batch.target = batch.target.view({n * kContext});
+        batch.ids = std::move(ids);
+        return batch;
+    }
+
     // Tokens of a sample that count: all, or between 4 and the whole context.
     std::int64_t length(std::int64_t id) const
     {

@@ -16,6 +16,9 @@ constexpr std::int64_t kSide = 8;
 constexpr std::int64_t kPixels = kSide * kSide;
 constexpr std::int64_t kClasses = 10;
 constexpr double kDropout = 0.25;
+// All digits are trained on. Evaluated is every fifth one, moved one pixel to the right: images no training step sees.
+constexpr std::int64_t kEvaluation = 359;
+constexpr std::size_t kEvery = 5;
 
 torch::nn::Conv2d convolution(std::int64_t in, std::int64_t out)
 {
@@ -70,13 +73,28 @@ TableData digitsData()
     return {std::move(rows), std::move(labels), {1, kSide, kSide}};
 }
 
+TableData movedDigits()
+{
+    const std::span<const unsigned char> bytes = embeddedDigits();
+    std::vector<float> rows;
+    std::vector<std::int64_t> labels;
+    for (std::size_t k = 0; k < std::size_t(kEvaluation); ++k) {
+        const std::size_t at = k * kEvery * (kPixels + 1);
+        for (std::size_t p = 0; p < std::size_t(kPixels); ++p)
+            rows.push_back(p % kSide == 0 ? 0 : float(bytes[at + p - 1]) / 16);
+        labels.push_back(bytes[at + kPixels]);
+    }
+    return {std::move(rows), std::move(labels), {1, kSide, kSide}};
+}
+
 class DigitsCnn final : public Workload
 {
 public:
     explicit DigitsCnn(const RunConfig& config)
         : dropout_(config.dropout < 0 ? kDropout : config.dropout),
           unusedLayer_(workloadFlag(config, "unused_layer")),
-          data_(digitsData())
+          data_(digitsData()),
+          evaluation_(movedDigits())
     {
     }
 
@@ -91,11 +109,17 @@ public:
         return crossEntropy(output, batch.target, reduction == LossReduction::Sum);
     }
     std::uint64_t contentHash(std::int64_t id) const override { return data_.contentHash(id); }
+    std::int64_t evaluationSize() const override { return evaluation_.size(); }
+    Batch evaluationBatch(std::vector<std::int64_t> ids) const override
+    {
+        return evaluation_.batch(std::move(ids));
+    }
 
 private:
     double dropout_;
     bool unusedLayer_;
     TableData data_;
+    TableData evaluation_;
 };
 
 const WorkloadRegistration registration({

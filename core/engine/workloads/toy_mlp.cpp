@@ -10,6 +10,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::int64_t kSamples = 1000;
+constexpr std::int64_t kEvaluation = 211; // further samples of the same kind
 constexpr std::int64_t kFeatures = 128;
 constexpr std::int64_t kHidden = 64;
 constexpr std::int64_t kClasses = 10;
@@ -39,11 +40,11 @@ private:
     torch::nn::Linear second_{nullptr};
 };
 
-TableData toyData()
+TableData toyData(std::int64_t first, std::int64_t count)
 {
     std::vector<float> rows;
     std::vector<std::int64_t> labels;
-    for (std::int64_t i = 0; i < kSamples; ++i) {
+    for (std::int64_t i = first; i < first + count; ++i) {
         rows.insert(rows.end(), kFeatures, float(i % kClasses));
         labels.push_back(i % kClasses);
     }
@@ -54,7 +55,10 @@ class ToyMlp final : public Workload
 {
 public:
     explicit ToyMlp(const RunConfig& config)
-        : dropout_(config.dropout), unusedLayer_(workloadFlag(config, "unused_layer")), data_(toyData())
+        : dropout_(config.dropout),
+          unusedLayer_(workloadFlag(config, "unused_layer")),
+          data_(toyData(0, kSamples)),
+          evaluation_(toyData(kSamples, kEvaluation))
     {
     }
 
@@ -69,11 +73,17 @@ public:
         return crossEntropy(output, batch.target, reduction == LossReduction::Sum);
     }
     std::uint64_t contentHash(std::int64_t id) const override { return data_.contentHash(id); }
+    std::int64_t evaluationSize() const override { return evaluation_.size(); }
+    Batch evaluationBatch(std::vector<std::int64_t> ids) const override
+    {
+        return evaluation_.batch(std::move(ids));
+    }
 
 private:
     double dropout_; // the published model has none; --dropout adds it after the ReLU
     bool unusedLayer_;
     TableData data_;
+    TableData evaluation_;
 };
 
 const WorkloadRegistration registration({

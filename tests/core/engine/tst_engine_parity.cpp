@@ -1,4 +1,4 @@
-// The engine against Python torch, bit by bit: python/parity.py starts both and prints the table.
+// The engine against Python torch, bit by bit: python/parity.py and python/evaluation.py start both and print tables.
 #include "tests/core/engine/python_judge.h"
 
 using namespace lockstep;
@@ -8,15 +8,14 @@ class TestEngineParity : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
-    void everyCellEqualsPythonTorch();
+    void initTestCase()
+    {
+        if (!hasJudge())
+            QSKIP("The judge is Python torch in .venv, which is not there. Run ./dev setup.");
+    }
+    void everyCellEqualsPythonTorch() { QVERIFY(judge(QStringLiteral("parity.py"))); }
+    void anEvaluationEqualsPythonTorchAndMovesNothing() { QVERIFY(judge(QStringLiteral("evaluation.py"))); }
 };
-
-void TestEngineParity::everyCellEqualsPythonTorch()
-{
-    if (!hasJudge())
-        QSKIP("The judge is Python torch in .venv, which is not there. Run ./dev setup.");
-    QVERIFY(judge(QStringLiteral("parity.py")));
-}
 
 QTEST_GUILESS_MAIN(TestEngineParity)
 #include "tst_engine_parity.moc"

@@ -55,7 +55,7 @@ def cases(world):
         ("D4", {}, dict(TOY, **clip), 1), ("D5", {}, dict(TOY, **clip), 1), ("D6", {}, TOY, 1), ("D6", {"step": "3"}, CNN, 3),
         ("D7", {}, TOY, 1), ("D8", {}, dict(CNN, amp="fp16", scaler_scale=1024.0), 2), ("D9", {}, dict(CNN, **clip), 1), ("D10", {}, dict(TOY, **K2), 1), ("E1", {}, CNN, 1), ("E1", {}, GPT, 1),
         ("E2", {}, TOY, 1), ("E2", {}, dict(CNN, **K2), 1), ("E3", {}, CNN, 1), ("E5", {}, TOY, None), ("E6", {}, TOY, 0),
-        ("F2", {}, TOY, TOY["steps"]),
+        ("F2", {}, TOY, TOY["steps"]), ("F9", {}, dict(CNN, eval_every=2), 2), ("F9", {}, dict(GPT, eval_every=3), 3),
     ]
     view, half = dict(bucket_view=True), dict(amp="fp16", scaler_scale=1024.0)
     yield from [  # gradients that are views of buckets, other layouts, autocast
@@ -175,7 +175,8 @@ def judge_same(c):
 
 def refusals(worker):
     """Faults that cannot be played: the run ends before it begins and says what is missing. -> how many do not"""
-    wrong = [(("B6", {}), "--accumulate 2 or more"), (("C9", {}), "buffers"), (("C3", {"step": "1"}), "no such parameter"),
+    wrong = [(("B6", {}), "--accumulate 2 or more"), (("C9", {}), "buffers"), (("C3", {"step": "1"}), "no such parameter"), (("F9", {}), "needs --eval-every"),
+             (("F9", {}), "--world does not divide", dict(eval_every=1, world=211)),
              (("B2", {"k": "x"}), "not a number"), (("B99", {}), "can play A1, A2")]
     # Numbers that would change nothing, or that nobody can mean.
     wrong += [((fault, {name: text}), f"{fault} cannot take {name}={text}") for fault, name, text in (
@@ -186,11 +187,11 @@ def refusals(worker):
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
         running = []
-        for k, ((fault, parameters), _) in enumerate(wrong):
+        for k, ((fault, parameters), _, *more) in enumerate(wrong):
             path = os.path.join(folder, f"{k}.json")
-            json.dump(dict(TOY, mode="twin", world=2, faults=[{"id": fault, "parameters": parameters}]), open(path, "w"))
+            json.dump(dict(TOY, **{"mode": "twin", "world": 2, **dict(*more)}, faults=[{"id": fault, "parameters": parameters}]), open(path, "w"))
             running.append(subprocess.Popen([worker, "--config", path], stderr=subprocess.PIPE, text=True))
-        for process, (case, word) in zip(running, wrong):
+        for process, (case, word, *_) in zip(running, wrong):
             said = process.communicate(timeout=120)[1]
             if process.returncode != 3 or word not in said:
                 bad += 1

@@ -107,6 +107,25 @@ def digits_data():
     return pixels, torch.from_numpy(table[:, 64].astype(np.int64))
 
 
+def evaluation(config):
+    """-> data set of (input, target): what no training step uses"""
+    if config["workload"] == "toy-mlp":
+        labels = torch.arange(1000, 1211) % 10
+        return TensorDataset(labels.float()[:, None] * torch.ones(211, 128), labels)
+    if config["workload"] == "digits-cnn":  # every fifth digit, moved one pixel to the right
+        pixels, labels = (t[::5][:359] for t in digits_data())
+        return TensorDataset(F.pad(pixels, (1, 0))[..., :8].contiguous(), labels)
+    text = open(os.path.join(ROOT, "LICENSE"), "rb").read()
+    number = {c: i for i, c in enumerate(sorted(set(text)))}
+    tokens = torch.tensor([number[c] for c in text])
+    starts = [12 + i * 14 * 24 for i in range(101)]
+    x, y = torch.stack([tokens[s : s + 32] for s in starts]), torch.stack([tokens[s + 1 : s + 33] for s in starts])
+    if option(config, "ragged"):
+        for i in range(101):
+            y[i, 4 + i * 7919 % 29 :] = -100
+    return TensorDataset(x, y)
+
+
 def build(config):
     """-> model, data set of (input, target, id)"""
     if config["workload"] == "char-gpt":

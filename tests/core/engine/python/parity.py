@@ -76,12 +76,16 @@ def cases(world):
     return out
 
 
+def write(config, path):
+    json.dump(config, open(path, "w"))
+    return path
+
+
 def run(worker, world, configs, folder):
     ranks = max(world, 1)
     files = []
     for k, config in enumerate(configs):
-        files.append(os.path.join(folder, f"{k}.json"))
-        json.dump(config, open(files[-1], "w"))
+        files.append(write(config, os.path.join(folder, f"{k}.json")))
 
     def command(rank):
         args = [worker]

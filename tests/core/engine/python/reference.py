@@ -15,6 +15,7 @@ import warnings
 import numpy as np
 import torch
 import torch.distributed as dist
+import torch.nn.functional as F
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import BatchSampler, DataLoader, Sampler
 from torch.utils.data.distributed import DistributedSampler
@@ -27,6 +28,7 @@ warnings.simplefilter("ignore")
 LOSS, LOSS_MICRO, LR, NORM_LOCAL, NORM, NORM_CLIPPED, NORM_TORCH = 20, 21, 30, 40, 41, 42, 43
 PROJ_LOCAL, PROJ, UPDATE, PARAMS, BUFFERS, OPTIMIZER, OPT_STEP, RNG, IDS = 44, 45, 50, 51, 52, 53, 54, 80, 82
 SCALE, FOUND_INF, SKIPPED = 70, 71, 72
+EVAL_LOSS, EVAL_ACCURACY, EVAL_SAMPLES, EVAL_SAMPLES_LOCAL, EVAL_SET_SIZE = range(90, 95)
 
 
 def bits(x):
@@ -128,6 +130,35 @@ class Record:
         self.steps[step] = v
 
 
+def evaluate(c, model, rank, world, autocast):
+    """A padded DistributedSampler's share through the wrapper; the repeats are left out, sums and counts are reduced."""
+    dataset = models.evaluation(c)
+    sampler = DistributedSampler(dataset, world, rank, shuffle=False)
+    # A generator of its own: an iterator of the loader draws from the default one otherwise.
+    loader = DataLoader(dataset, batch_size=c["batch"], sampler=sampler, generator=torch.Generator())
+    left = len(sampler) if any(f["id"] == "F9" for f in c.get("faults", [])) else len(range(rank, len(dataset), world))
+    loss, answers, right, samples = 0.0, 0, 0, 0
+    model.eval()
+    with torch.no_grad():
+        for x, y in loader:
+            with autocast():
+                out = model(x)
+                kept = min(left, len(y))
+                left -= kept
+                if not kept:
+                    continue
+                out, y = out[: kept * (len(out) // len(y))], y[:kept].flatten()
+                loss += F.cross_entropy(out, y, reduction="sum").item()
+            answers, right, samples = answers + int((y != -100).sum()), right + int((out.argmax(1) == y).sum()), samples + kept
+    model.train()
+    sums = torch.tensor([loss, answers, right, samples], dtype=torch.float64)
+    if world > 1:
+        dist.all_reduce(sums)
+    all_ = sums.tolist()
+    return {(EVAL_LOSS, 0): bits(all_[0] / all_[1]), (EVAL_ACCURACY, 0): bits(all_[2] / all_[1]), (EVAL_SAMPLES, 0): int(all_[3]),
+            (EVAL_SAMPLES_LOCAL, 0): samples, (EVAL_SET_SIZE, 0): len(dataset)}
+
+
 def train(c, rank, world, path):
     ddp = c["mode"] == "ddp"
     seed = c.get("seed", 42)
@@ -144,6 +175,7 @@ def train(c, rank, world, path):
     scheduler = scheduler_of(c, opt)
     amp = c.get("amp", "off")
     dtype = {"off": None, "bf16": torch.bfloat16, "fp16": torch.float16}[amp]
+    autocast = lambda: torch.autocast("cpu", dtype=dtype) if dtype else contextlib.nullcontext()
     scaler = torch.amp.GradScaler("cpu", init_scale=c.get("scaler_scale", 65536.0),
                                   growth_interval=c.get("scaler_growth_interval", 2000), enabled=amp == "fp16")
     accumulate, clip, clip_value = c.get("accumulate", 1), c.get("clip_norm", 0), c.get("clip_value", 0)
@@ -166,7 +198,7 @@ def train(c, rank, world, path):
                 all_tokens = int(all_tokens)
             record.watch, record.local = last, {}
             with contextlib.nullcontext() if last or not ddp else model.no_sync():
-                with torch.autocast("cpu", dtype=dtype) if dtype else contextlib.nullcontext():
+                with autocast():
                     loss = models.loss_of(c, model(x), y)
                 if all_tokens:
                     scaler.scale(loss * (world / all_tokens)).backward()
@@ -212,6 +244,8 @@ def train(c, rank, world, path):
                 record.samples[step, k] = ids.tolist()
             v[IDS, 0] = m.fingerprint([np.concatenate([ids for _, ids in window])])
             record.state(step, v)
+            if c.get("eval_every") and step % c["eval_every"] == 0:
+                v.update(evaluate(c, model, rank, world, autocast))
             window = []
             if step == c["steps"]:
                 break

@@ -19,7 +19,7 @@ from processes import launch
 
 LOSS = (20, 0)
 STATE = {"param_fingerprint": 51, "buffer_fingerprint": 52, "optimizer_fingerprint": 53, "optimizer_step": 54, "rng_cpu": 80}
-NOT_COMPARED = set(range(10, 16))
+NOT_COMPARED = set(range(10, 17))
 WORKLOADS = {"toy-mlp": dict(batch=16, dropout=0.2, bucket_mb=0.02), "digits-cnn": dict(batch=16, bucket_mb=0.03),
              "char-gpt": dict(batch=8, bucket_mb=0.03, workload_options={"ragged": "1"})}
 OPTIMIZERS = {"sgd": dict(optimizer="sgd", lr=0.02, weight_decay=1e-3), "adam": dict(optimizer="adam", lr=1e-3),

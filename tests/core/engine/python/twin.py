@@ -14,7 +14,7 @@ import wire
 from processes import environment, free_port, launch
 import subprocess
 
-NOT_COMPARED = set(range(10, 16)) | {60, 61, 62}
+NOT_COMPARED = set(range(10, 17)) | {60, 61, 62}
 WORKLOADS = {"toy-mlp": dict(batch=16, dropout=0.2, bucket_mb=0.02), "digits-cnn": dict(batch=16, bucket_mb=0.03),
              "char-gpt": dict(batch=8, bucket_mb=0.03, workload_options={"ragged": "1"})}
 OPTIMIZERS = {"sgd": dict(optimizer="sgd", lr=0.02, weight_decay=1e-3), "adam": dict(optimizer="adam", lr=1e-3),
