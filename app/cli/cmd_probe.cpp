@@ -1,6 +1,10 @@
 // probe: a user's own script as a run of the project.
 #include "app/cli/cli_context.h"
+#include "app/cli/detach.h"
 #include "app/cli/run_document.h"
+#include "app/cli/stopped.h"
+#include "app/cli/wait_for_run.h"
+#include "core/config/script_words.h"
 #include "core/host/command_run.h"
 #include "core/host/stop_signals.h"
 
@@ -25,6 +29,8 @@ struct ProbeCommand {
     bool single = false;
     bool ddp = false;
     int stopGraceSeconds = 30;
+    std::string after; // a run that has to finish first
+    bool detach = false;
 };
 
 Result<CommandRunOptions> runOptions(const ProbeCommand& command)
@@ -33,14 +39,12 @@ Result<CommandRunOptions> runOptions(const ProbeCommand& command)
     options.projectFolder = command.folder;
     for (const std::string& word : command.words)
         options.command << QString::fromStdString(word);
-    const int ranks = command.single      ? 1
-                      : command.world > 0 ? command.world
-                                          : ranksOfCommand(options.command);
+    const int ranks = command.single ? 1 : command.world > 0 ? command.world : ranksOfCommand(command.words);
     if (ranks < 1 || ranks > 1024)
         return Error{ErrorKind::Usage, "The command does not say how many ranks it starts",
                      "--nproc-per-node or --nnodes is no number", "Say it with --world N, 1 to 1024"};
-    options.config.name = command.name.empty() ? scriptName(options.command) : command.name;
-    options.config.workload = scriptName(options.command);
+    options.config.name = command.name.empty() ? scriptName(command.words) : command.name;
+    options.config.workload = scriptName(command.words);
     options.config.mode = command.ddp || ranks > 1 ? "ddp" : "single";
     options.config.world = ranks;
     options.config.order = "python";
@@ -60,13 +64,16 @@ int exitCodeOf(const CommandRun& run, int stopSignal)
     return run.failureKind() == ErrorKind::RunFailed ? 4 : 3;
 }
 
-int probe(CliContext& context, const ProbeCommand& command)
+int probe(CliContext& context, const ProbeCommand& command, Detached& detached)
 {
     QCoreApplication app(context.argc, context.argv);
     Result<CommandRunOptions> options = runOptions(command);
     if (!options)
         return fail(options.error());
     StopSignals signals; // before the command starts: a stop request from now on is never lost
+    if (!command.after.empty())
+        if (Status over = waitForRun(command.folder, command.after, signals); !over)
+            return failOrStopped(over.error());
     CommandRun run(std::move(options).value());
     int stopSignal = 0;
     QObject::connect(&signals, &StopSignals::received, &run, [&](int signal) {
@@ -77,7 +84,9 @@ int probe(CliContext& context, const ProbeCommand& command)
     QObject::connect(&run, &CommandRun::finished, &app, &QCoreApplication::quit, Qt::QueuedConnection);
     if (Status started = run.start(); !started)
         return fail(started.error());
-    if (!context.json)
+    if (detached.isDetached())
+        detached.answer(beginningText(run.info(), context.json), run.info().folder + "/host.log");
+    else if (!context.json)
         fmt::print("{}  started; its output goes to {}/rank0.log\n", run.info().id, run.info().folder);
     std::fflush(stdout);
     app.exec();
@@ -93,8 +102,14 @@ int probe(CliContext& context, const ProbeCommand& command)
 void addProbeCommand(CLI::App& app, CliContext& context)
 {
     auto options = std::make_shared<ProbeCommand>();
-    CLI::App* command = context.command(app, "probe", "Run your own Python script and record it",
-                                        [&context, options] { return probe(context, *options); });
+    CLI::App* command =
+        context.command(app, "probe", "Run your own Python script and record it", [&context, options] {
+            Detached detached;
+            if (options->detach)
+                if (const int code = detached.start(); code >= 0)
+                    return code;
+            return probe(context, *options, detached);
+        });
     command->add_option("folder", options->folder, "project folder")->required()->option_text("DIR");
     command
         ->add_option("command", options->words, "after --: python train.py ..., or torchrun ... train.py ...")
@@ -125,6 +140,9 @@ void addProbeCommand(CLI::App& app, CliContext& context)
         ->add_option("--stop-grace", options->stopGraceSeconds,
                      "seconds the script has to end after a stop request (default 30)")
         ->option_text("S");
+    command->add_option("--after", options->after, "wait until this run has finished, and start only then")
+        ->option_text("RUN");
+    command->add_flag("--detach", options->detach, "return once the run has started; it goes on by itself");
 }
 
 } // namespace lockstep

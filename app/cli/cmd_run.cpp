@@ -119,18 +119,6 @@ int exitCodeOf(const RunController& run, int stopSignal)
     }
 }
 
-// What a starter gets to know of a run that has just begun.
-std::string startedText(const RunInfo& run, bool json)
-{
-    if (!json)
-        return fmt::format("{}  started\n", run.id);
-    JsonDocument document;
-    document.beginObject();
-    writeRunMembers(document, run, false);
-    document.endObject();
-    return document.text() + "\n";
-}
-
 void report(const RunInfo& run, bool json)
 {
     if (json) {
@@ -164,9 +152,9 @@ int runAndWait(CliContext& context, const RunCommand& command, Detached& detache
         return fail(started.error());
 
     if (detached.isDetached())
-        detached.answer(startedText(run.info(), context.json), run.info().folder + "/host.log");
+        detached.answer(beginningText(run.info(), context.json), run.info().folder + "/host.log");
     else if (!context.json)
-        fmt::print("{}", startedText(run.info(), false));
+        fmt::print("{}", beginningText(run.info(), false));
     std::fflush(stdout);
 
     app.exec();

@@ -43,13 +43,31 @@ void printTable(const std::vector<RunInfo>& runs)
     fmt::print("{}", table.text());
 }
 
+// Without `all` the runs of gates and drills are only counted.
+void printForPeople(std::vector<RunInfo> runs, const std::string& folder, bool all)
+{
+    if (runs.empty()) {
+        fmt::print("No runs yet. Start one with: lockstep-cli run {}\n", folder);
+        return;
+    }
+    std::size_t hidden = 0;
+    if (!all)
+        hidden = std::erase_if(runs, [](const RunInfo& run) { return run.auxiliary(); });
+    if (!runs.empty())
+        printTable(runs);
+    if (hidden > 0)
+        fmt::print("{} run{} of gates and drills not shown; --all shows {}\n", hidden, hidden == 1 ? "" : "s",
+                   hidden == 1 ? "it" : "them");
+}
+
 } // namespace
 
 void addRunsCommand(CLI::App& app, CliContext& context)
 {
     auto folder = std::make_shared<std::string>();
+    auto all = std::make_shared<bool>(false);
     CLI::App* command =
-        context.command(app, "runs", "List the runs of a project, newest first", [&context, folder] {
+        context.command(app, "runs", "List the runs of a project, newest first", [&context, folder, all] {
             Result<ProjectStore> project = ProjectStore::open(*folder);
             if (!project)
                 return fail(project.error());
@@ -66,14 +84,13 @@ void addRunsCommand(CLI::App& app, CliContext& context)
                 }
                 json.endArray();
                 json.print();
-            } else if (runs->empty()) {
-                fmt::print("No runs yet. Start one with: lockstep-cli run {}\n", *folder);
             } else {
-                printTable(runs.value());
+                printForPeople(runs.value(), *folder, *all);
             }
             return 0;
         });
     command->add_option("folder", *folder, "project folder")->required()->option_text("DIR");
+    command->add_flag("--all", *all, "also the runs of gates, drills and proofs (--json lists them always)");
 }
 
 } // namespace lockstep

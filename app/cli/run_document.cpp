@@ -50,6 +50,7 @@ void writeRunMembers(JsonDocument& json, const RunInfo& run, bool full)
     json.key("folder").text(run.folder);
     if (!full)
         return;
+    json.key("auxiliary").writer().Bool(run.auxiliary());
     json.key("last_loss").real(run.lastLoss);
     json.key("started_unix_ms").number(run.startedUnixMs).key("ended_unix_ms").number(run.endedUnixMs);
     json.key("config").raw(run.configJson).key("environment").raw(run.environmentJson);
@@ -62,6 +63,17 @@ void printRunDocument(const RunInfo& run)
     writeRunMembers(json, run, false);
     json.endObject();
     json.print();
+}
+
+std::string beginningText(const RunInfo& run, bool json)
+{
+    if (!json)
+        return fmt::format("{}  started\n", run.id);
+    JsonDocument document;
+    document.beginObject();
+    writeRunMembers(document, run, false);
+    document.endObject();
+    return document.text() + "\n";
 }
 
 void printRunLine(const RunInfo& run)

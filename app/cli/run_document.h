@@ -11,6 +11,9 @@ namespace lockstep {
 void writeRunMembers(JsonDocument& json, const RunInfo& run, bool full);
 void printRunDocument(const RunInfo& run);
 
+// What a starter gets to know of a run that has just begun: a JSON document, or the line for people.
+std::string beginningText(const RunInfo& run, bool json);
+
 // The run as a line for people, and what broke it as a warning.
 void printRunLine(const RunInfo& run);
 

@@ -42,7 +42,9 @@ std::optional<std::string> memberOf(const std::string& detail, const char* name)
 CommandRun::CommandRun(CommandRunOptions options, QObject* parent)
     : QObject(parent),
       options_(std::move(options)),
-      configJson_(toJson(options_.config)),
+      configJson_(withScriptCommand(toJson(options_.config),
+                                    describedCommand(options_.command, options_.probe, options_.config.world,
+                                                     options_.config.mode != "single"))),
       shards_(options_.config.world),
       ranks_(std::size_t(options_.config.world))
 {

@@ -1,7 +1,10 @@
 #include "core/host/probe_command.h"
 
+#include "core/config/script_words.h"
+
 #include <QDir>
 #include <QFileInfo>
+#include <QStandardPaths>
 
 #include <algorithm>
 
@@ -11,42 +14,12 @@ namespace {
 
 const QString kModule = QStringLiteral("lockstep_probe");
 
-// python -m one of these starts the script that follows.
-const QStringList kLauncherModules = {QStringLiteral("torch.distributed.run"),
-                                      QStringLiteral("torch.distributed.launch"),
-                                      QStringLiteral("accelerate.commands.launch")};
-
-// Place of the script in the command, or of the -m before a module; -1: neither.
-qsizetype placeOfScript(const QStringList& command)
+std::vector<std::string> wordsOf(const QStringList& command)
 {
-    for (qsizetype i = 1; i < command.size(); ++i) {
-        if (command[i] == QLatin1String("-m") || command[i] == QLatin1String("--module")) {
-            if (!kLauncherModules.contains(command.value(i + 1)))
-                return i;
-        } else if (command[i].endsWith(QLatin1String(".py"))) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-bool isModuleOption(const QString& word)
-{
-    return !word.endsWith(QLatin1String(".py"));
-}
-
-// The value of --name=VALUE or --name VALUE, with dashes or underscores; empty: not there.
-QString optionValue(const QStringList& command, const QString& name)
-{
-    for (qsizetype i = 0; i < command.size(); ++i) {
-        QString word = command[i];
-        const QString value = word.contains(QLatin1Char('=')) ? word.section(QLatin1Char('='), 1) : QString();
-        word = word.section(QLatin1Char('='), 0, 0).replace(QLatin1Char('_'), QLatin1Char('-'));
-        if (word != name)
-            continue;
-        return !value.isEmpty() ? value : command.value(i + 1);
-    }
-    return {};
+    std::vector<std::string> words;
+    for (const QString& word : command)
+        words.push_back(word.toStdString());
+    return words;
 }
 
 QString programFolder()
@@ -68,7 +41,7 @@ Result<QStringList> probedCommand(const QStringList& command)
 {
     if (std::any_of(command.begin(), command.end(), [](const QString& word) { return word == kModule; }))
         return command;
-    const qsizetype place = placeOfScript(command);
+    const qsizetype place = placeOfScript(wordsOf(command));
     if (place < 0)
         return Error{
             ErrorKind::Usage, "There is no Python script in this command",
@@ -76,37 +49,29 @@ Result<QStringList> probedCommand(const QStringList& command)
             "Write for example -- python train.py, or put -m lockstep_probe before the script yourself"};
     QStringList probed = command.mid(0, place);
     probed << QStringLiteral("-m") << kModule;
-    if (isModuleOption(command[place]))
+    if (isModuleOption(command[place].toStdString()))
         probed << QStringLiteral("-m") << command.mid(place + 1);
     else
         probed << command.mid(place);
     return probed;
 }
 
-std::string scriptName(const QStringList& command)
+ScriptCommand describedCommand(const QStringList& command, const ProbeOptions& options, int world, bool ddp)
 {
-    const qsizetype place = placeOfScript(command);
-    if (place < 0)
-        return "script";
-    const QString word = isModuleOption(command[place]) ? command.value(place + 1) : command[place];
-    return QFileInfo(word).completeBaseName().toStdString();
-}
-
-int ranksOfCommand(const QStringList& command)
-{
-    int ranks = 1;
-    for (const QString& name : {QStringLiteral("--nproc-per-node"), QStringLiteral("--num-processes"),
-                                QStringLiteral("--nnodes")}) {
-        const QString value = optionValue(command, name);
-        if (value.isEmpty())
-            continue;
-        bool isNumber = false;
-        const int number = value.toInt(&isNumber);
-        if (!isNumber)
-            return 0;
-        ranks *= number;
-    }
-    return ranks;
+    ScriptCommand described;
+    described.words = wordsOf(command);
+    // Not canonical: the interpreter of a virtual environment is a link, and what it is linked to knows no packages.
+    const QString program = command.value(0);
+    const QString found = program.contains(QLatin1Char('/')) ? QFileInfo(program).absoluteFilePath()
+                                                             : QStandardPaths::findExecutable(program);
+    described.program = found.toStdString();
+    described.folder = QDir::currentPath().toStdString();
+    described.world = world;
+    described.ddp = ddp;
+    described.threads = options.threads;
+    described.record = options.record;
+    described.metric = options.metric;
+    return described;
 }
 
 Status addProbe(QProcessEnvironment& environment, const ProbeOptions& options)

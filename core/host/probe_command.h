@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/status.h"
+#include "core/config/run_extras.h"
 
 #include <QProcessEnvironment>
 #include <QStringList>
@@ -20,11 +21,8 @@ struct ProbeOptions {
 // `python train.py` -> `python -m lockstep_probe train.py`; a command that names lockstep_probe itself stays as it is.
 // Error: Usage if there is no script in it.
 Result<QStringList> probedCommand(const QStringList& command);
-// The name of the script without its folder and ending: "train" for the above.
-std::string scriptName(const QStringList& command);
-// Ranks the command will start: what --nproc-per-node or --num_processes and --nnodes say; 1 without them. 0: they say
-// something that only the launcher understands ("gpu").
-int ranksOfCommand(const QStringList& command);
+// The command as the run's document keeps it: words, program and the folder this process stands in.
+ScriptCommand describedCommand(const QStringList& command, const ProbeOptions& options, int world, bool ddp);
 
 // Adds where the probe and its library are, and what to record. Error: Environment if the probe is not to be found.
 Status addProbe(QProcessEnvironment& environment, const ProbeOptions& options);

@@ -1,6 +1,7 @@
 #include "core/host/run_controller.h"
 
 #include "core/config/json.h"
+#include "core/config/run_extras.h"
 #include "core/host/launch_environment.h"
 #include "core/host/run_control.h"
 #include "core/host/run_controller_rank.h"
@@ -116,6 +117,9 @@ Status RunController::enter()
     RunInfo wanted;
     wanted.name = options_.config.name.empty() ? madeUpName(options_.config) : options_.config.name;
     wanted.configJson = toJson(options_.config);
+    if (options_.restart.armed)
+        wanted.configJson =
+            withOnLoss(wanted.configJson, options_.restart.toOneProcess ? "one" : "survivors");
     wanted.environmentJson = "{}";
     wanted.startedUnixMs = QDateTime::currentMSecsSinceEpoch();
     wanted.lastLoss = std::numeric_limits<double>::quiet_NaN();

@@ -1,5 +1,7 @@
 #include "core/store/run_info.h"
 
+#include "core/config/run_extras.h"
+
 namespace lockstep {
 
 const char* runStateName(RunState state)
@@ -23,7 +25,7 @@ bool RunInfo::auxiliary() const
 {
     for (const char* prefix : {"gate-", "drill-", "degrade-", "replay"})
         if (name.starts_with(prefix))
-            return true;
+            return !scriptCommandOf(configJson); // a script may be called replay_buffer.py
     return false;
 }
 

@@ -72,6 +72,38 @@ class CommandRun(unittest.TestCase):
         code, run, _ = self.probe("ok", "never")
         self.assertIn("Rank 1 never reported", run["first_failure"]["sentence"])
 
+    def test_how_it_was_started_is_kept(self) -> None:
+        self.probe("ok", "ok")
+        _, runs, _ = self.call("runs", self.project)
+        command = runs[0]["config"]["command"]
+        self.assertEqual(command["words"][1:], [RANKS, "lockstep_probe", "ok", "ok"])
+        self.assertEqual((command["program"], command["folder"]), (os.path.abspath(sys.executable), os.getcwd()))
+        self.assertEqual((command["world"], command["ddp"], runs[0]["auxiliary"]), (2, True, False))
+
+    def test_a_detached_command_answers_at_once_and_the_next_waits_for_it(self) -> None:
+        hanging = self.command("hang")
+        code, first, _ = self.call("probe", self.project, "--detach", *hanging[2:])
+        self.assertEqual((code, first["state"]), (0, "running"))
+        waiting = subprocess.Popen([CLI, "--json", "probe", self.project, "--detach", "--after", first["run"],
+                                    *self.command("ok")[2:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.6)
+        self.assertIsNone(waiting.poll())
+        _, runs, _ = self.call("runs", self.project)
+        self.assertEqual(len(runs), 1)
+        self.call("stop", self.project, first["run"])
+        _, errors = waiting.communicate(timeout=60)
+        self.assertEqual(waiting.returncode, 4)  # stopped, so there is nothing to go on from
+        self.assertIn("its state is stopped", errors)
+        _, done, _ = self.probe("ok")
+        code, second, _ = self.call("probe", self.project, "--detach", "--after", done["run"], *self.command("ok")[2:])
+        self.assertEqual((code, second["run"]), (0, "r-03"))
+        for _ in range(200):
+            _, runs, _ = self.call("runs", self.project)
+            if runs[0]["state"] == "finished":
+                break
+            time.sleep(0.05)
+        self.assertEqual((len(runs), runs[0]["state"]), (3, "finished"))
+
     def start_hanging(self) -> "subprocess.Popen[str]":
         process = subprocess.Popen([CLI, "--json", *self.command("hang", "hang")], stdout=subprocess.PIPE, text=True)
         log = Path(self.project) / "runs/r-01/rank0.log"

@@ -1,6 +1,7 @@
 // A user's command: where the probe goes into it, and how many ranks it will start.
 #include "core/host/probe_command.h"
 
+#include <QDir>
 #include <QTest>
 
 using namespace lockstep;
@@ -45,22 +46,19 @@ private Q_SLOTS:
         QCOMPARE(probed(command), expected);
     }
 
-    void ranksAreWhatTheLauncherIsTold()
+    void theRunsDocumentSaysHowItWasStarted()
     {
-        const auto ranks = [](const char* command) {
-            return ranksOfCommand(QString::fromLatin1(command).split(QLatin1Char(' ')));
-        };
-        QCOMPARE(ranks("python train.py"), 1);
-        QCOMPARE(ranks("torchrun --nproc-per-node 4 train.py"), 4);
-        QCOMPARE(ranks("torchrun --nnodes=2 --nproc_per_node=4 train.py"), 8);
-        QCOMPARE(ranks("accelerate launch --num_processes 3 train.py"), 3);
-        QCOMPARE(ranks("torchrun --nproc-per-node gpu train.py"), 0);
-    }
-
-    void aRunIsCalledLikeItsScript()
-    {
-        QCOMPARE(scriptName({"python", "a/b/train_ddp.py"}), std::string("train_ddp"));
-        QCOMPARE(scriptName({"python", "-m", "pkg"}), std::string("pkg"));
+        const QStringList words{"/bin/sh", "train.py", "--lr", "0.1"};
+        const ScriptCommand command = describedCommand(words, {"tensor", "loss=(.*)", 2}, 4, true);
+        QCOMPARE(command.words, (std::vector<std::string>{"/bin/sh", "train.py", "--lr", "0.1"}));
+        QCOMPARE(command.program, std::string("/bin/sh")); // not what the link means
+        QCOMPARE(command.folder, QDir::currentPath().toStdString());
+        QCOMPARE(command.world, 4);
+        QVERIFY(command.ddp);
+        QCOMPARE(command.record, std::string("tensor"));
+        const std::string found = describedCommand({"sh", "train.py"}, {}, 1, false).program;
+        QVERIFY(found.starts_with('/') && found.ends_with("/sh"));
+        QVERIFY(describedCommand({"no-such-program", "train.py"}, {}, 1, false).program.empty());
     }
 };
 
