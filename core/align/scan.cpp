@@ -1,5 +1,7 @@
 #include "core/align/scan.h"
 
+#include "core/align/prefix_within.h"
+
 #include <algorithm>
 #include <cmath>
 #include <future>
@@ -114,37 +116,16 @@ Pruned prune(const std::vector<ChunkSummary>& a, const std::vector<ChunkSummary>
     return pruned;
 }
 
-// Points at the front of two tracks that are all within the tolerance: the loop nearly all points of long runs go through,
-// so it knows its mode at compile time.
-template<CompareMode mode>
-std::size_t prefixWithin(const Track& a, const Track& b, const Judge& judge)
-{
-    const std::size_t size = a.bits.size();
-    std::size_t i = 0;
-    while (i < size && within(mode, judge.tolerance.limit, a.bits[i], b.bits[i], judge.type))
-        ++i;
-    return i;
-}
-
+// Points at the front of two tracks that are all within the tolerance: nearly all of long runs are.
 std::size_t goodPrefix(const Track& a, const Track& b, const Judge& judge)
 {
+    Tolerance tolerance = judge.tolerance;
+    if (judge.type != ValueType::F64)
+        tolerance.mode = CompareMode::Exact;
     // With distances every unequal point has to be measured, and the envelope's limit changes with the step.
-    const bool exact = judge.tolerance.mode == CompareMode::Exact || judge.type != ValueType::F64;
-    if (a.steps != b.steps || (judge.distances && !exact))
+    if (a.steps != b.steps || (judge.distances && tolerance.mode != CompareMode::Exact))
         return 0;
-    if (exact)
-        return std::size_t(std::mismatch(a.bits.begin(), a.bits.end(), b.bits.begin()).first -
-                           a.bits.begin());
-    switch (judge.tolerance.mode) {
-    case CompareMode::Ulp:
-        return prefixWithin<CompareMode::Ulp>(a, b, judge);
-    case CompareMode::Absolute:
-        return prefixWithin<CompareMode::Absolute>(a, b, judge);
-    case CompareMode::Relative:
-        return prefixWithin<CompareMode::Relative>(a, b, judge);
-    default:
-        return 0;
-    }
+    return prefixWithin(tolerance, a.bits, b.bits);
 }
 
 // False once the answer is known.
@@ -188,19 +169,34 @@ std::optional<double> Judge::limit(std::int64_t step, std::uint64_t a, std::uint
     return band ? band->limit(step, std::max(std::fabs(doubleOf(a)), std::fabs(doubleOf(b)))) : std::nullopt;
 }
 
-// Loads one window of both sources, side by side where they read different files and the window is worth a thread.
-static std::pair<Result<Track>, Result<Track>> loadBoth(Source& a, Source& b, std::int64_t from,
-                                                        std::int64_t to)
+namespace {
+
+// Both sides window by window, side by side where they read different files and the window is worth a thread.
+class Windows
 {
-    if (a.reader() == b.reader() || to - from <= kFirstWindow) {
-        Result<Track> trackA = a.load(from, to);
-        return {std::move(trackA), b.load(from, to)};
+public:
+    Windows(Source& a, Source& b) : a_(a), b_(b) {}
+
+    Status load(std::int64_t from, std::int64_t to)
+    {
+        const bool aside = a_.reader() != b_.reader() && to - from > kFirstWindow;
+        const auto loadB = [this, from, to] { return b_.load(from, to, trackB); };
+        std::future<Status> other;
+        if (aside)
+            other = std::async(std::launch::async, loadB);
+        const Status own = a_.load(from, to, trackA);
+        const Status theirs = aside ? other.get() : loadB();
+        return own.ok() ? theirs : own;
     }
-    std::future<Result<Track>> other =
-        std::async(std::launch::async, [&b, from, to] { return b.load(from, to); });
-    Result<Track> trackA = a.load(from, to);
-    return {std::move(trackA), other.get()};
-}
+
+    Track trackA, trackB; // of the last load
+
+private:
+    Source& a_;
+    Source& b_;
+};
+
+} // namespace
 
 Result<Scan> scanSteps(Source& a, Source& b, std::int64_t from, std::int64_t to, const Judge& judge)
 {
@@ -214,6 +210,7 @@ Result<Scan> scanSteps(Source& a, Source& b, std::int64_t from, std::int64_t to,
     const std::int64_t largest = std::min(a.window(), b.window());
     std::int64_t window = std::min(kFirstWindow, largest);
     Collector collector(judge);
+    Windows windows(a, b);
     const auto equalUpTo = [&pruned](std::int64_t step) {
         std::int64_t points = 0;
         for (auto it = pruned.equal.begin(); it != pruned.equal.end() && it->first <= step; ++it)
@@ -224,12 +221,9 @@ Result<Scan> scanSteps(Source& a, Source& b, std::int64_t from, std::int64_t to,
         for (std::int64_t at = stretch.from, end = at; at <= stretch.to; at = end) {
             end = std::min(at + window, stretch.to + 1);
             window = std::min(2 * window, largest);
-            const auto [trackA, trackB] = loadBoth(a, b, at, end);
-            if (!trackA.ok())
-                return trackA.error();
-            if (!trackB.ok())
-                return trackB.error();
-            if (!compareTracks(*trackA, *trackB, judge, collector)) {
+            if (Status loaded = windows.load(at, end); !loaded.ok())
+                return loaded.error();
+            if (!compareTracks(windows.trackA, windows.trackB, judge, collector)) {
                 collector.scan.points += equalUpTo(collector.scan.first->stepA);
                 return collector.scan;
             }

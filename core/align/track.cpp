@@ -14,14 +14,17 @@ namespace {
 class StoredSeries : public Source
 {
 public:
+    using Source::load;
     StoredSeries(RunReader* reader, const SeriesKey& key) : reader_(reader), key_(key) {}
 
-    Result<Track> load(std::int64_t from, std::int64_t to) override
+    Status load(std::int64_t from, std::int64_t to, Track& track) override
     {
-        Result<SeriesData> data = reader_->read(key_, from, to);
-        if (!data.ok())
-            return data.error();
-        return Track{std::move(data->steps), std::move(data->bits)};
+        data_.steps.swap(track.steps);
+        data_.bits.swap(track.bits);
+        const Status read = reader_->read(key_, from, to, data_);
+        data_.steps.swap(track.steps);
+        data_.bits.swap(track.bits);
+        return read;
     }
     Result<std::vector<ChunkSummary>> chunks() override { return reader_->chunks(key_); }
     const RunReader* reader() const override { return reader_; }
@@ -29,12 +32,14 @@ public:
 private:
     RunReader* reader_;
     SeriesKey key_;
+    SeriesData data_; // lends the reader the memory of a track
 };
 
 // One value per step from the values of all ranks; a step counts only where every rank has it.
 class OverRanks : public Source
 {
 public:
+    using Source::load;
     // One rank's part: its values and the series whose sum is its weight (none: weight 1).
     struct Part {
         SeriesKey value;
@@ -48,9 +53,8 @@ public:
     std::int64_t window() const override { return 1 << 14; }
     const RunReader* reader() const override { return reader_; }
 
-    Result<Track> load(std::int64_t from, std::int64_t to) override
+    Status load(std::int64_t from, std::int64_t to, Track& joined) override
     {
-        Track joined;
         std::vector<double> sums, weightSums;
         std::vector<std::uint64_t> integerSums;
         for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -83,7 +87,7 @@ public:
         joined.bits.resize(joined.steps.size());
         for (std::size_t i = 0; i < joined.bits.size(); ++i)
             joined.bits[i] = integers_ ? integerSums[i] : bitsOf(mean_ ? sums[i] / weightSums[i] : sums[i]);
-        return joined;
+        return {};
     }
 
 private:
@@ -115,6 +119,7 @@ private:
 class JoinedSamples : public Source
 {
 public:
+    using Source::load;
     JoinedSamples(RunReader* reader, std::vector<int> ranks, bool contents)
         : reader_(reader), ranks_(std::move(ranks)), contents_(contents)
     {
@@ -123,8 +128,9 @@ public:
     std::int64_t window() const override { return 1 << 10; }
     const RunReader* reader() const override { return reader_; }
 
-    Result<Track> load(std::int64_t from, std::int64_t to) override
+    Status load(std::int64_t from, std::int64_t to, Track& track) override
     {
+        track = {};
         std::vector<SamplesRecord> records;
         for (const int rank : ranks_) {
             Result<std::vector<SamplesRecord>> some = reader_->samples(rank, from, to);
@@ -135,7 +141,6 @@ public:
         std::sort(records.begin(), records.end(), [](const SamplesRecord& x, const SamplesRecord& y) {
             return std::tie(x.step, x.micro, x.rank) < std::tie(y.step, y.micro, y.rank);
         });
-        Track track;
         std::uint64_t counted = 0; // elements of the step so far: the fingerprint numbers them through
         for (const SamplesRecord& record : records) {
             if (contents_ && record.hashes.empty())
@@ -151,7 +156,7 @@ public:
             track.bits.back() += fingerprint(words, count, 8, counted);
             counted += count;
         }
-        return track;
+        return {};
     }
 
 private:
@@ -161,6 +166,14 @@ private:
 };
 
 } // namespace
+
+Result<Track> Source::load(std::int64_t from, std::int64_t to)
+{
+    Track track;
+    if (Status loaded = load(from, to, track); !loaded.ok())
+        return loaded.error();
+    return track;
+}
 
 bool RunView::has(const SeriesKey& key) const
 {

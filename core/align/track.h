@@ -21,8 +21,9 @@ class Source
 {
 public:
     virtual ~Source() = default;
-    // Values with from <= step < to.
-    virtual Result<Track> load(std::int64_t from, std::int64_t to) = 0;
+    // Values with from <= step < to, into `track`, whose memory is used again.
+    virtual Status load(std::int64_t from, std::int64_t to, Track& track) = 0;
+    Result<Track> load(std::int64_t from, std::int64_t to);
     // The chunks behind the values, for skipping equal ones; empty where the values are computed.
     virtual Result<std::vector<ChunkSummary>> chunks() { return std::vector<ChunkSummary>(); }
     // Steps per load that keep memory small.

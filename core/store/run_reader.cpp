@@ -107,20 +107,25 @@ Result<std::vector<SeriesInfo>> RunReader::series()
 Result<SeriesData> RunReader::read(const SeriesKey& key, std::int64_t from, std::int64_t to)
 {
     SeriesData data;
+    if (Status done = read(key, from, to, data); !done.ok())
+        return done.error();
+    return data;
+}
+
+Status RunReader::read(const SeriesKey& key, std::int64_t from, std::int64_t to, SeriesData& data)
+{
     data.key = key;
-    Status read = impl_->inSnapshot([&]() -> Status {
+    SeriesAppender into(data);
+    return impl_->inSnapshot([&]() -> Status {
         const auto parts = impl_->seriesRows.parts(key);
         if (!parts.ok())
             return parts.error();
         for (const SeriesRows::Part& part : *parts) {
-            if (Status status = impl_->seriesRows.read(part, from, to, data); !status.ok())
+            if (Status status = impl_->seriesRows.read(part, from, to, into); !status.ok())
                 return status;
         }
         return {};
     });
-    if (!read.ok())
-        return read.error();
-    return data;
 }
 
 Result<std::vector<ChunkSummary>> RunReader::chunks(const SeriesKey& key)

@@ -76,6 +76,9 @@ public:
     Result<std::vector<SeriesInfo>> series();
     // Values with from <= step < to.
     Result<SeriesData> read(const SeriesKey& key, std::int64_t from = INT64_MIN, std::int64_t to = INT64_MAX);
+    // The same into `data`, whose memory is used again: for going through a long series window by window. After an error
+    // its content has no meaning.
+    Status read(const SeriesKey& key, std::int64_t from, std::int64_t to, SeriesData& data);
     // Folded chunks and open tail rows in step order.
     Result<std::vector<ChunkSummary>> chunks(const SeriesKey& key);
     Result<std::vector<SamplesRecord>> samples(int rank, std::int64_t from, std::int64_t to);

@@ -5,6 +5,7 @@
 #include "core/store/series_buffer.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -30,6 +31,21 @@ std::int64_t countBelow(const ChunkSummary& row, std::int64_t limit)
     if (limit > row.lastStep())
         return row.count;
     return (limit - row.firstStep + row.stride - 1) / row.stride;
+}
+
+// first, first + stride, ... The inner loop has a fixed length, so that it becomes a few vector instructions.
+void countUp(std::int64_t* steps, std::size_t count, std::int64_t first, std::int64_t stride)
+{
+    constexpr std::size_t kAtOnce = 8;
+    std::int64_t offsets[kAtOnce];
+    for (std::size_t k = 0; k < kAtOnce; ++k)
+        offsets[k] = std::int64_t(k) * stride;
+    std::size_t at = 0;
+    for (; at + kAtOnce <= count; at += kAtOnce, first += std::int64_t(kAtOnce) * stride)
+        for (std::size_t k = 0; k < kAtOnce; ++k)
+            steps[at + k] = first + offsets[k];
+    for (; at < count; ++at, first += stride)
+        steps[at] = first;
 }
 
 ValueType typeOf(const SeriesKey& key)
@@ -58,6 +74,31 @@ Error damaged(const std::string& label, const std::string& why)
 {
     return {ErrorKind::Corrupt, label + " is damaged", why,
             "Restore the file from a copy, or record the run again"};
+}
+
+SeriesAppender::~SeriesAppender()
+{
+    data_.steps.resize(size_);
+    data_.bits.resize(size_);
+}
+
+void SeriesAppender::reserve(std::size_t points)
+{
+    if (hasRoom(points))
+        return;
+    data_.steps.resize(size_ + points);
+    data_.bits.resize(size_ + points);
+}
+
+void SeriesAppender::append(const ChunkSummary& row, std::string_view bytes, std::int64_t skip,
+                            std::int64_t stop)
+{
+    const auto count = std::size_t(stop - skip);
+    if (!hasRoom(count))
+        reserve(std::max(count, size_)); // at least twice as long
+    std::memcpy(data_.bits.data() + size_, bytes.data() + skip * 8, count * 8);
+    countUp(data_.steps.data() + size_, count, row.firstStep + skip * row.stride, row.stride);
+    size_ += count;
 }
 
 // Everything a row claims is checked before it is used: the file may be damaged or made up.
@@ -171,9 +212,11 @@ Status SeriesRows::extend(SeriesInfo& info, const Part& part)
 }
 
 // Growing the vectors of a long series by and by would cost several times what reading it costs.
-Status SeriesRows::reserve(const Part& part, std::int64_t from, std::int64_t to, SeriesData& data)
+Status SeriesRows::reserve(const Part& part, std::int64_t from, std::int64_t to, SeriesAppender& data)
 {
-    std::size_t points = data.size();
+    if (to <= from || data.hasRoom(std::uint64_t(to) - std::uint64_t(from)))
+        return {};
+    std::size_t points = 0;
     for (const int table : {0, 1}) {
         Status read = summaries_[table].forEach(
             [&](const Statement& s) -> Status {
@@ -187,12 +230,11 @@ Status SeriesRows::reserve(const Part& part, std::int64_t from, std::int64_t to,
         if (!read.ok())
             return read;
     }
-    data.steps.reserve(points);
-    data.bits.reserve(points);
+    data.reserve(points);
     return {};
 }
 
-Status SeriesRows::read(const Part& part, std::int64_t from, std::int64_t to, SeriesData& data)
+Status SeriesRows::read(const Part& part, std::int64_t from, std::int64_t to, SeriesAppender& data)
 {
     const std::int64_t end = std::min(to, part.limit);
     if (Status reserved = reserve(part, from, end, data); !reserved.ok())
@@ -207,7 +249,7 @@ Status SeriesRows::read(const Part& part, std::int64_t from, std::int64_t to, Se
                 const ChunkSummary& chunk = row->summary;
                 const std::string_view bytes = s.blob(8);
                 const auto at = [&] {
-                    return nameOf(data.key) + ", the chunk at step " + std::to_string(chunk.firstStep);
+                    return nameOf(data.key()) + ", the chunk at step " + std::to_string(chunk.firstStep);
                 };
                 if (bytes.size() != std::size_t(chunk.count) * 8)
                     return damaged(database_.label(), at() + ", has " + std::to_string(bytes.size()) +
@@ -215,7 +257,7 @@ Status SeriesRows::read(const Part& part, std::int64_t from, std::int64_t to, Se
                                                           std::to_string(chunk.count * 8));
                 if (contentHash(bytes.data(), bytes.size()) != std::uint64_t(s.integer(7)))
                     return damaged(database_.label(), at() + ", does not match its content hash");
-                if (!data.steps.empty() && chunk.firstStep <= data.steps.back())
+                if (data.size() > 0 && chunk.firstStep <= data.lastStep())
                     return damaged(database_.label(), at() + ", overlaps the one before");
                 if (chunk.lastStep() < from)
                     return {};
@@ -224,13 +266,8 @@ Status SeriesRows::read(const Part& part, std::int64_t from, std::int64_t to, Se
                 expected = row->before + chunk.count;
                 const std::int64_t skip = countBelow(chunk, from);
                 const std::int64_t stop = countBelow(chunk, end);
-                if (stop <= skip)
-                    return {};
-                appendWords(data.bits, bytes.substr(std::size_t(skip) * 8, std::size_t(stop - skip) * 8));
-                const std::size_t old = data.steps.size();
-                data.steps.resize(old + std::size_t(stop - skip));
-                for (std::int64_t k = skip; k < stop; ++k)
-                    data.steps[old + std::size_t(k - skip)] = chunk.firstStep + k * chunk.stride;
+                if (stop > skip)
+                    data.append(chunk, bytes, skip, stop);
                 return {};
             },
             part.series, from, end);
@@ -266,8 +303,11 @@ Status SeriesRows::summarise(const Part& part, const SeriesKey& key, std::vector
     ChunkSummary& cut = out.back();
     SeriesData rest;
     rest.key = key;
-    if (Status status = read(part, cut.firstStep, part.limit, rest); !status.ok())
-        return status;
+    {
+        SeriesAppender into(rest);
+        if (Status status = read(part, cut.firstStep, part.limit, into); !status.ok())
+            return status;
+    }
     const ValueSummary summary = store::summarise(rest.bits.data(), rest.size(), typeOf(key));
     cut.count = std::int32_t(rest.size());
     cut.min = summary.min;

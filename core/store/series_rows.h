@@ -6,6 +6,7 @@
 #include "core/store/sqlite.h"
 
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,30 @@ public:
 
 private:
     std::map<std::int64_t, std::int64_t> limits_;
+};
+
+// Adds values to a SeriesData whose vectors keep the length they had: growing them anew for each read would fill them with
+// zeros first, which costs as much as reading. What was in them is overwritten; the destructor cuts them to what was added.
+class SeriesAppender
+{
+public:
+    explicit SeriesAppender(SeriesData& data) : data_(data) {}
+    SeriesAppender(const SeriesAppender&) = delete;
+    SeriesAppender& operator=(const SeriesAppender&) = delete;
+    ~SeriesAppender();
+
+    const SeriesKey& key() const { return data_.key; }
+    std::size_t size() const { return size_; }
+    std::int64_t lastStep() const { return data_.steps[size_ - 1]; } // of a size above 0
+    // Room for as many more.
+    bool hasRoom(std::uint64_t points) const { return data_.bits.size() - size_ >= points; }
+    void reserve(std::size_t points);
+    // Values skip <= k < stop of the row; `bytes` are all its values.
+    void append(const ChunkSummary& row, std::string_view bytes, std::int64_t skip, std::int64_t stop);
+
+private:
+    SeriesData& data_;
+    std::size_t size_ = 0;
 };
 
 class SeriesRows
@@ -45,7 +70,7 @@ public:
 
     // Each adds what the part has to what is there; parts come in the order of their segments.
     Status extend(SeriesInfo& info, const Part& part);
-    Status read(const Part& part, std::int64_t from, std::int64_t to, SeriesData& data);
+    Status read(const Part& part, std::int64_t from, std::int64_t to, SeriesAppender& data);
     Status summarise(const Part& part, const SeriesKey& key, std::vector<ChunkSummary>& out);
 
 private:
@@ -54,7 +79,7 @@ private:
         std::int64_t before = 0; // values of the part before this row
     };
     Result<Row> rowOf(const Statement& statement, const char* table) const;
-    Status reserve(const Part& part, std::int64_t from, std::int64_t to, SeriesData& data);
+    Status reserve(const Part& part, std::int64_t from, std::int64_t to, SeriesAppender& data);
 
     Database& database_;
     Statement allSegments_{database_, "SELECT id, first_step FROM segment ORDER BY id"};

@@ -1,5 +1,6 @@
 #include "core/align/tolerance.h"
 
+#include "core/align/prefix_within.h"
 #include "core/align/student.h"
 #include "core/base/records.h"
 
@@ -7,6 +8,7 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 
 using namespace lockstep;
 
@@ -48,6 +50,49 @@ private Q_SLOTS:
         QCOMPARE(ulpDistance(kInf, std::numeric_limits<double>::max()), std::uint64_t(1));
         QCOMPARE(ulpDistance(kInf, -kInf), 2 * bitsOf(kInf));
         QCOMPARE(ulpDistance(kNan, kNan), std::numeric_limits<std::uint64_t>::max());
+    }
+
+    // Blocks at once and value by value are one answer, wherever the first value beyond stands and whatever it is.
+    void aPrefixIsJudgedLikeEveryValueOfIt_data()
+    {
+        QTest::addColumn<QString>("mode");
+        for (const char* mode : {"exact", "ulp:0", "ulp:1", "ulp:4", "ulp:5.5", "ulp:1.8e19", "abs:0",
+                                 "abs:1e-6", "abs:1e308", "rel:0", "rel:1e-9", "rel:3"})
+            QTest::addRow("%s", mode) << QString::fromLatin1(mode);
+    }
+    void aPrefixIsJudgedLikeEveryValueOfIt()
+    {
+        QFETCH(QString, mode);
+        const Tolerance tolerance = *parseTolerance(mode.toStdString());
+        std::mt19937_64 random(7);
+        const double odd[] = {kNan,  kInf,   -kInf, 0.0,       -0.0,     5e-324, -5e-324,
+                              1e308, -1e308, 1,     1 + 1e-15, 1 + 1e-7, -1};
+        const auto naive = [&](const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
+            std::size_t i = 0;
+            while (i < a.size() && within(tolerance.mode, tolerance.limit, a[i], b[i], ValueType::F64))
+                ++i;
+            return i;
+        };
+        std::size_t found = 0;
+        for (int round = 0; round < 4000; ++round) {
+            std::vector<std::uint64_t> a(random() % 300), b;
+            for (std::uint64_t& value : a)
+                value = bitsOf(std::ldexp(double(random() >> 11), int(random() % 40) - 60));
+            b = a;
+            for (int changes = int(random() % 4); changes > 0 && !a.empty(); --changes) {
+                const std::size_t at = random() % a.size();
+                if (random() % 2) {
+                    a[at] = bitsOf(odd[random() % std::size(odd)]);
+                    b[at] = bitsOf(odd[random() % std::size(odd)]);
+                } else {
+                    b[at] = a[at] + random() % 12 - 6; // some ulp away
+                }
+            }
+            const std::size_t expected = naive(a, b);
+            QCOMPARE(align::prefixWithin(tolerance, a, b), expected);
+            found += expected < a.size();
+        }
+        QVERIFY(found > 100 || mode == QLatin1String("ulp:1.8e19") || mode == QLatin1String("abs:1e308"));
     }
 
     void modesJudgeValues_data()

@@ -108,6 +108,7 @@ private Q_SLOTS:
                 QCOMPARE(all->steps[i], std::int64_t(i + 1) * stride);
                 QCOMPARE(all->bits[i], bits(all->steps[i]));
             }
+            SeriesData used = *all; // longer than any window, then as long as the one before
             for (const std::int64_t from : {std::int64_t(0), std::int64_t(4095), std::int64_t(4096),
                                             std::int64_t(5001), written * stride}) {
                 const std::int64_t to = from + 5 * stride;
@@ -118,6 +119,9 @@ private Q_SLOTS:
                     if (step >= from && step < to)
                         expected.push_back(step);
                 QCOMPARE(window->steps, expected);
+                OK(reader->read({3, Quantity::Loss, 0}, from, to, used));
+                QCOMPARE(used.steps, window->steps);
+                QCOMPARE(used.bits, window->bits);
             }
             std::int64_t counted = 0;
             const Result<std::vector<ChunkSummary>> chunks = reader->chunks({3, Quantity::Loss, 0});
