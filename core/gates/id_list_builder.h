@@ -18,6 +18,7 @@ namespace lockstep {
 
 enum class IdField { Epoch, Rank, Position, Id, Hash, Step, Worker, Draw, Count };
 inline constexpr std::size_t kIdFields = std::size_t(IdField::Count);
+inline constexpr std::uint32_t kRequiredIdFields = 0b1111; // epoch, rank, position, id
 
 // nullptr-free lookup of a column or key name; Count: unknown.
 IdField idFieldByName(const std::string& name);

@@ -3,14 +3,12 @@
 #include "core/store/run_lock.h"
 #include "core/store/run_rows.h"
 #include "core/store/run_schema.h"
-#include "core/store/series_buffer.h"
+#include "core/store/series_writer.h"
 
 #include <algorithm>
 #include <cassert>
-#include <deque>
 #include <filesystem>
 #include <map>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -24,34 +22,6 @@ namespace {
 constexpr std::size_t kMinFoldsPerCommit = 64;
 constexpr std::size_t kFoldsPerTransactionAtEnd = 1024;
 
-// What the file says about a series. Kept twice, so that a commit that fails leaves no trace.
-struct Progress {
-    bool entered = false;     // has a row in `series`
-    std::int64_t written = 0; // values
-    std::int64_t chunks = 0;  // closed chunks, folded or waiting
-    int waitingFolds = 0;
-};
-
-struct Slot {
-    SeriesKey key;
-    ValueType type = ValueType::F64;
-    std::int64_t id = 0;
-    std::int64_t segment = 0;
-    SeriesBuffer buffer;
-    Progress committed;
-    Progress staged;
-    std::uint64_t seenIn = 0; // serial of the last record that named this series
-};
-
-// A complete chunk whose values still lie in tail rows.
-struct Fold {
-    std::size_t slot;
-    std::int64_t number; // of the chunk in its series
-    std::int64_t first;
-    std::int64_t last;
-    std::int64_t stride;
-};
-
 template<typename T>
 struct InSegment {
     std::int64_t segment;
@@ -64,11 +34,6 @@ struct Segment {
     int world;
     std::string reason;
 };
-
-std::uint64_t packed(const SeriesKey& key)
-{
-    return std::uint64_t(std::uint32_t(key.rank)) << 32 | std::uint64_t(key.quantity) << 16 | key.index;
-}
 
 Error goesBack(const std::string& record, int rank, std::int64_t step)
 {
@@ -85,10 +50,7 @@ struct RunWriter::Impl {
 
     RunLock lock;
     Database database;
-    std::vector<Slot> slots;                               // of this run so far, all segments
-    std::unordered_map<std::uint64_t, std::size_t> slotOf; // of the current segment
-    std::deque<Fold> folds;
-    std::uint64_t serial = 0;
+    SeriesWriter series{database};
     std::int64_t segment = -1;     // -1: none begun
     std::int64_t segmentFirst = 0; // lowest step the current segment may hold
     bool finished = false;
@@ -105,13 +67,6 @@ struct RunWriter::Impl {
     std::map<std::string, std::string> properties;
 
     Statement insertSegment{database, "INSERT INTO segment VALUES(?, ?, ?, ?)"};
-    Statement insertSeries{database, "INSERT INTO series VALUES(?, ?, ?, ?, ?)"};
-    Statement insertTail{database, "INSERT INTO tail VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
-    Statement insertChunk{database, "INSERT INTO chunk VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
-    Statement selectTail{database,
-                         "SELECT before, data FROM tail WHERE series = ? AND first_step BETWEEN ? AND ? "
-                         "ORDER BY first_step"};
-    Statement deleteTail{database, "DELETE FROM tail WHERE series = ? AND first_step BETWEEN ? AND ?"};
     Statement insertSamples{database, "INSERT INTO samples VALUES(?, ?, ?, ?, ?, ?, ?)"};
     Statement insertTensorName{database, "INSERT INTO tensor_name VALUES(?, ?, ?)"};
     Statement insertTensor{database,
@@ -122,113 +77,17 @@ struct RunWriter::Impl {
     Statement upsertProperty{database, "INSERT OR REPLACE INTO property VALUES(?, ?)"};
 
     std::int64_t currentSegment() { return segment = std::max<std::int64_t>(segment, 0); }
-    std::size_t slotFor(const SeriesKey& key);
     bool anythingToWrite() const;
-    Status writeAll(std::vector<Fold>& newFolds);
-    Status writeSeries(std::size_t index, std::vector<Fold>& newFolds);
-    Status writeChunk(const Slot& slot, std::int64_t number, std::int64_t first, std::int64_t stride,
-                      std::int64_t before, const std::vector<std::uint64_t>& bits);
-    Status fold(const Fold& job);
+    Status writeAll(std::size_t maxFolds);
     Status writeTensors();
     Status commit(std::size_t maxFolds);
     void forgetWritten();
 };
 
-std::size_t RunWriter::Impl::slotFor(const SeriesKey& key)
-{
-    const auto [it, added] = slotOf.try_emplace(packed(key), slots.size());
-    if (added) {
-        Slot& slot = slots.emplace_back();
-        slot.key = key;
-        const QuantityInfo* info = quantityInfo(key.quantity);
-        slot.type = info ? info->type : ValueType::F64;
-        slot.id = std::int64_t(slots.size());
-        slot.segment = segment;
-    }
-    return it->second;
-}
-
 bool RunWriter::Impl::anythingToWrite() const
 {
-    return !segments.empty() || !samples.empty() || !tensors.empty() || !events.empty() ||
-           !heartbeats.empty() || !properties.empty() || !folds.empty() ||
-           std::any_of(slots.begin(), slots.end(),
-                       [](const Slot& slot) { return !slot.buffer.pieces().empty(); });
-}
-
-Status RunWriter::Impl::writeChunk(const Slot& slot, std::int64_t number, std::int64_t first,
-                                   std::int64_t stride, std::int64_t before,
-                                   const std::vector<std::uint64_t>& bits)
-{
-    const ValueSummary summary = summarise(bits.data(), bits.size(), slot.type);
-    return insertChunk.run(slot.id << 32 | number, slot.id, first, stride, std::int64_t(bits.size()), before,
-                           orNull(summary.min), orNull(summary.max), summary.nanCount,
-                           std::int64_t(summary.hash), bytesOf(bits));
-}
-
-// All chunks of a series precede all its tail rows, so a full chunk in memory has to queue behind chunks that
-// wait for folding.
-Status RunWriter::Impl::writeSeries(std::size_t index, std::vector<Fold>& newFolds)
-{
-    Slot& slot = slots[index];
-    slot.staged = slot.committed;
-    Progress& progress = slot.staged;
-    if (!slot.buffer.pieces().empty() && !std::exchange(progress.entered, true)) {
-        if (Status entered = insertSeries.run(slot.id, slot.segment, slot.key.rank, int(slot.key.quantity),
-                                              int(slot.key.index));
-            !entered.ok())
-            return entered;
-    }
-    for (const Piece& piece : slot.buffer.pieces()) {
-        const auto count = std::int64_t(piece.bits.size());
-        if (piece.closed && piece.chunkFirst == piece.first && progress.waitingFolds == 0) {
-            if (Status done = writeChunk(slot, progress.chunks++, piece.first, piece.stride, progress.written,
-                                         piece.bits);
-                !done.ok())
-                return done;
-            progress.written += count;
-            continue;
-        }
-        if (count > 0) {
-            const ValueSummary summary = summarise(piece.bits.data(), piece.bits.size(), slot.type);
-            if (Status done = insertTail.run(slot.id, piece.first, piece.stride, count, progress.written,
-                                             orNull(summary.min), orNull(summary.max), summary.nanCount,
-                                             std::int64_t(summary.hash), bytesOf(piece.bits));
-                !done.ok())
-                return done;
-            progress.written += count;
-        }
-        if (piece.closed) {
-            const std::int64_t last = piece.first + (count - 1) * piece.stride;
-            newFolds.push_back({index, progress.chunks++, piece.chunkFirst, last, piece.stride});
-            ++progress.waitingFolds;
-        }
-    }
-    return {};
-}
-
-Status RunWriter::Impl::fold(const Fold& job)
-{
-    Slot& slot = slots[job.slot];
-    if (Status bound = selectTail.bind(slot.id, job.first, job.last); !bound.ok())
-        return bound;
-    std::vector<std::uint64_t> bits;
-    std::int64_t before = -1;
-    for (;;) {
-        const Result<bool> row = selectTail.step();
-        if (!row.ok())
-            return row.error();
-        if (!*row)
-            break;
-        if (before < 0)
-            before = selectTail.integer(0);
-        appendWords(bits, selectTail.blob(1));
-    }
-    assert(std::int64_t(bits.size()) == (job.last - job.first) / job.stride + 1);
-    if (Status done = writeChunk(slot, job.number, job.first, job.stride, before, bits); !done.ok())
-        return done;
-    --slot.staged.waitingFolds;
-    return deleteTail.run(slot.id, job.first, job.last);
+    return series.anythingToWrite() || !segments.empty() || !samples.empty() || !tensors.empty() ||
+           !events.empty() || !heartbeats.empty() || !properties.empty();
 }
 
 Status RunWriter::Impl::writeTensors()
@@ -258,7 +117,7 @@ Status RunWriter::Impl::writeTensors()
     return {};
 }
 
-Status RunWriter::Impl::writeAll(std::vector<Fold>& newFolds)
+Status RunWriter::Impl::writeAll(std::size_t maxFolds)
 {
     Status status;
     const auto each = [&status](const auto& items, auto&& write) {
@@ -267,8 +126,8 @@ Status RunWriter::Impl::writeAll(std::vector<Fold>& newFolds)
     };
     each(segments,
          [this](const Segment& s) { return insertSegment.run(s.id, s.firstStep, s.world, s.reason); });
-    for (std::size_t i = 0; status.ok() && i < slots.size(); ++i)
-        status = writeSeries(i, newFolds);
+    if (status.ok())
+        status = series.write(maxFolds);
     each(samples, [this](const InSegment<SamplesRecord>& s) {
         const SamplesRecord& r = s.record;
         return insertSamples.run(s.segment, r.rank, r.step, r.micro, r.epoch, bytesOf(r.ids),
@@ -288,10 +147,7 @@ Status RunWriter::Impl::writeAll(std::vector<Fold>& newFolds)
 
 void RunWriter::Impl::forgetWritten()
 {
-    for (Slot& slot : slots) {
-        slot.committed = slot.staged;
-        slot.buffer.clear();
-    }
+    series.forgetWritten();
     enteredTensorNames = tensorNames.size();
     segments.clear();
     samples.clear();
@@ -308,18 +164,10 @@ Status RunWriter::Impl::commit(std::size_t maxFolds)
     Result<Transaction> transaction = Transaction::begin(database, Transaction::Kind::Write);
     if (!transaction.ok())
         return transaction.error();
-    std::vector<Fold> newFolds;
-    if (Status written = writeAll(newFolds); !written.ok())
+    if (Status written = writeAll(maxFolds); !written.ok())
         return written;
-    const std::size_t folding = std::min(maxFolds, folds.size() + newFolds.size());
-    for (std::size_t i = 0; i < folding; ++i) {
-        if (Status done = fold(i < folds.size() ? folds[i] : newFolds[i - folds.size()]); !done.ok())
-            return done;
-    }
     if (Status committed = transaction->commit(); !committed.ok())
         return committed;
-    folds.insert(folds.end(), newFolds.begin(), newFolds.end());
-    folds.erase(folds.begin(), folds.begin() + std::ptrdiff_t(folding));
     forgetWritten();
     return {};
 }
@@ -353,21 +201,9 @@ RunWriter::~RunWriter() = default;
 Status RunWriter::append(const StepRecord& record)
 {
     assert(!impl_->finished);
-    impl_->currentSegment();
-    ++impl_->serial;
-    if (record.step < impl_->segmentFirst)
+    const std::int64_t segment = impl_->currentSegment();
+    if (record.step < impl_->segmentFirst || !impl_->series.append(record, segment))
         return goesBack("step", record.rank, record.step);
-    std::vector<std::size_t> targets;
-    targets.reserve(record.values.size());
-    for (const StepValue& value : record.values) {
-        const std::size_t index = impl_->slotFor({record.rank, value.quantity, value.index});
-        Slot& slot = impl_->slots[index];
-        if (!slot.buffer.accepts(record.step) || std::exchange(slot.seenIn, impl_->serial) == impl_->serial)
-            return goesBack("step", record.rank, record.step);
-        targets.push_back(index);
-    }
-    for (std::size_t i = 0; i < targets.size(); ++i)
-        impl_->slots[targets[i]].buffer.append(record.step, record.values[i].bits);
     return {};
 }
 
@@ -406,9 +242,7 @@ Status RunWriter::append(const EventRecord& record)
 Status RunWriter::beginSegment(std::int64_t firstStep, int world, const std::string& reason)
 {
     assert(!impl_->finished);
-    for (Slot& slot : impl_->slots)
-        slot.buffer.close();
-    impl_->slotOf.clear();
+    impl_->series.beginSegment();
     impl_->lastSamples.clear();
     // The first segment may record the state it starts from, one step before its first. Later ones begin
     // where they supersede their predecessor.
@@ -431,17 +265,16 @@ Status RunWriter::setProperty(const std::string& key, const std::string& value)
 
 Status RunWriter::commit()
 {
-    return impl_->commit(std::max(kMinFoldsPerCommit, impl_->slots.size() / 16));
+    return impl_->commit(std::max(kMinFoldsPerCommit, impl_->series.count() / 16));
 }
 
 Status RunWriter::finish()
 {
-    for (Slot& slot : impl_->slots)
-        slot.buffer.close();
+    impl_->series.close();
     do {
         if (Status written = impl_->commit(kFoldsPerTransactionAtEnd); !written.ok())
             return written;
-    } while (!impl_->folds.empty());
+    } while (impl_->series.foldsWaiting());
     impl_->finished = true;
     // A reader in the middle of a query keeps the checkpoint from finishing. The values are safe all the
     // same.
