@@ -2,36 +2,15 @@
 #include "app/cli/cli_context.h"
 #include "app/cli/json_output.h"
 #include "app/cli/table.h"
-#include "core/host/launch_environment.h"
+#include "core/host/worker_answers.h"
 
 #include <QCoreApplication>
-#include <QProcess>
 
 #include <fmt/format.h>
 
 namespace lockstep {
 
 namespace {
-
-constexpr int kAnswerMs = 30000;
-
-Result<rapidjson::Document> askWorker(CliContext& context)
-{
-    const Result<std::string> worker = findWorker();
-    if (!worker)
-        return worker.error();
-    const QCoreApplication app(context.argc, context.argv);
-    QProcess process;
-    process.start(QString::fromStdString(*worker), {QStringLiteral("--catalogue")});
-    process.waitForFinished(kAnswerMs);
-    Result<rapidjson::Document> catalogue =
-        parseJson(process.readAllStandardOutput().toStdString(), "What lockstep-worker --catalogue says");
-    if (catalogue &&
-        (!catalogue->IsObject() || !catalogue->HasMember("faults") || !catalogue->HasMember("left_out")))
-        return Error{ErrorKind::Environment, "lockstep-worker does not say which faults it knows",
-                     "it is of another version", "Build it again with ./dev build"};
-    return catalogue;
-}
 
 std::string joined(const rapidjson::Value& list)
 {
@@ -58,7 +37,8 @@ void printTables(const rapidjson::Document& catalogue)
 void addFaultsCommand(CLI::App& app, CliContext& context)
 {
     context.command(app, "faults", "List what run --fault can plant", [&context] {
-        Result<rapidjson::Document> catalogue = askWorker(context);
+        const QCoreApplication application(context.argc, context.argv);
+        Result<rapidjson::Document> catalogue = workerCatalogue();
         if (!catalogue)
             return fail(catalogue.error());
         if (!context.json) {

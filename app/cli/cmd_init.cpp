@@ -1,7 +1,10 @@
 // init: makes a project folder.
 #include "app/cli/cli_context.h"
 #include "app/cli/json_output.h"
+#include "core/host/worker_answers.h"
 #include "core/store/project_store.h"
+
+#include <QCoreApplication>
 
 #include <fmt/format.h>
 
@@ -14,9 +17,15 @@ void addInitCommand(CLI::App& app, CliContext& context)
     struct Options {
         std::string folder;
         std::string workload = "toy-mlp";
+        const CLI::Option* workloadGiven = nullptr;
     };
     auto options = std::make_shared<Options>();
     CLI::App* command = context.command(app, "init", "Make a project folder", [&context, options] {
+        if (options->workloadGiven->count() > 0) {
+            const QCoreApplication application(context.argc, context.argv);
+            if (Status known = checkWorkloadName(options->workload); !known)
+                return fail(known.error());
+        }
         Result<ProjectStore> project = ProjectStore::create(options->folder, options->workload);
         if (!project)
             return fail(project.error());
@@ -33,8 +42,9 @@ void addInitCommand(CLI::App& app, CliContext& context)
         return 0;
     });
     command->add_option("folder", options->folder, "folder to make")->required()->option_text("DIR");
-    command->add_option("--workload", options->workload, "what new runs train unless they say otherwise")
-        ->option_text("NAME");
+    options->workloadGiven =
+        command->add_option("--workload", options->workload, "what new runs train unless they say otherwise")
+            ->option_text("NAME");
 }
 
 } // namespace lockstep

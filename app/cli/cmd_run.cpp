@@ -6,6 +6,7 @@
 #include "core/host/launch_environment.h"
 #include "core/host/run_controller.h"
 #include "core/host/stop_signals.h"
+#include "core/host/worker_answers.h"
 #include "core/store/project_store.h"
 
 #include <QCoreApplication>
@@ -55,6 +56,13 @@ Result<RunOptions> runOptions(const RunCommand& command)
         if (!config)
             return config.error();
         options.config = std::move(config).value();
+        // What the ranks alone can judge is asked before there is a run that failed. Only where something is named that
+        // may not exist: asking costs the start of a program.
+        const RunConfig& wanted = options.config;
+        if (wanted.workload != project->info().workload || !wanted.workloadOptions.empty() ||
+            !wanted.faults.empty())
+            if (Status possible = checkWithWorker(wanted); !possible)
+                return possible.error();
     }
     Result<std::string> worker = findWorker();
     if (!worker)

@@ -4,10 +4,10 @@
 #include "core/host/launch_environment.h"
 #include "core/host/run_once.h"
 #include "core/host/stop_signals.h"
+#include "core/host/worker_answers.h"
 #include "core/store/project_store.h"
 
 #include <QCoreApplication>
-#include <QProcess>
 #include <QTemporaryDir>
 
 #include <fmt/format.h>
@@ -18,9 +18,14 @@ namespace lockstep {
 
 namespace {
 
-constexpr int kAnswerMs = 30000;
+// What was found before stands.
+Error proofStopped()
+{
+    return {ErrorKind::Cancelled, "The proof was stopped", "a signal asked for it", ""};
+}
 
-// Cutting a run short must not move a schedule whose length follows from the run's.
+} // namespace
+
 std::int64_t schedulePeriod(const RunConfig& config, std::int64_t lastStep)
 {
     if (config.schedulerPeriod > 0 || config.scheduler == "none")
@@ -29,14 +34,6 @@ std::int64_t schedulePeriod(const RunConfig& config, std::int64_t lastStep)
     const std::int64_t parts = config.scheduler == "step" ? 3 : config.scheduler == "warmup" ? 10 : 1;
     return std::max<std::int64_t>(1, total / parts);
 }
-
-// What was found before stands.
-Error proofStopped()
-{
-    return {ErrorKind::Cancelled, "The proof was stopped", "a signal asked for it", ""};
-}
-
-} // namespace
 
 ReplayRunner::ReplayRunner() = default;
 ReplayRunner::ReplayRunner(ReplayRunner&&) noexcept = default;
@@ -77,16 +74,10 @@ Result<ReplayRunner> ReplayRunner::create(CliContext& context, const RunConfig& 
 // Which causes the engine can play, and with which parameters.
 Status ReplayRunner::askWorker()
 {
-    QProcess process;
-    process.start(QString::fromStdString(worker_), {QStringLiteral("--catalogue")});
-    process.waitForFinished(kAnswerMs);
-    rapidjson::Document json;
-    const QByteArray text = process.readAllStandardOutput();
-    json.Parse(text.constData(), std::size_t(text.size()));
-    if (json.HasParseError() || !json.IsObject() || !json.HasMember("faults") || !json["faults"].IsArray())
-        return Error{ErrorKind::Environment, "lockstep-worker does not say which causes it can replay",
-                     "its answer to --catalogue is not understood", "Build it again with ./dev build"};
-    for (const auto& fault : json["faults"].GetArray()) {
+    const Result<rapidjson::Document> catalogue = workerCatalogue();
+    if (!catalogue)
+        return catalogue.error();
+    for (const auto& fault : (*catalogue)["faults"].GetArray()) {
         std::vector<std::string>& names = parameters_[fault["id"].GetString()];
         for (const auto& parameter : fault["parameters"].GetArray()) {
             const std::string entry = parameter.GetString();

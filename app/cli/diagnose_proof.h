@@ -22,6 +22,9 @@ namespace lockstep {
 
 class StopSignals;
 
+// Cutting a run short must not move a schedule whose length follows from the run's: the period to give the short one.
+std::int64_t schedulePeriod(const RunConfig& config, std::int64_t lastStep);
+
 class ReplayRunner
 {
 public:

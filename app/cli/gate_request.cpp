@@ -1,9 +1,6 @@
 #include "app/cli/gate_request.h"
 
-#include "core/host/launch_environment.h"
-
-#include <QProcess>
-#include <QTemporaryFile>
+#include "core/host/worker_answers.h"
 
 #include <fmt/format.h>
 
@@ -67,24 +64,10 @@ bool configWritten(const CLI::App& command, const std::vector<const CLI::Option*
 
 Result<EnvironmentReport> askWorker(const RunConfig& config)
 {
-    Result<std::string> worker = findWorker();
-    if (!worker)
-        return worker.error();
-    QTemporaryFile file;
-    const std::string json = toJson(config);
-    if (!file.open() || file.write(json.data(), qint64(json.size())) != qint64(json.size()) || !file.flush())
-        return Error{ErrorKind::Io, "The worker cannot be asked for its environment",
-                     "a temporary file cannot be written",
-                     "Check the space and rights of the temporary folder"};
-    QProcess process;
-    process.start(QString::fromStdString(*worker),
-                  {QStringLiteral("--environment"), QStringLiteral("--config"), file.fileName()});
-    if (!process.waitForFinished(60'000) || process.exitStatus() != QProcess::NormalExit ||
-        process.exitCode() != 0)
-        return Error{ErrorKind::Environment, "The worker cannot report its environment",
-                     process.readAllStandardError().trimmed().toStdString(),
-                     "Run ./dev build, then ask again"};
-    return EnvironmentReport::fromJson(process.readAllStandardOutput().toStdString());
+    const Result<std::string> answer = workerEnvironment(config);
+    if (!answer)
+        return answer.error();
+    return EnvironmentReport::fromJson(*answer);
 }
 
 } // namespace lockstep

@@ -27,10 +27,19 @@ using namespace lockstep;
 
 namespace {
 
+constexpr int kExitUsage = 2;
+constexpr int kExitUnusable = 3;
+
 struct Options {
     std::string project, page, theme, language, screenshots, size;
     bool measureStart = false;
 };
+
+bool hasScreen()
+{
+    return qEnvironmentVariableIsSet("QT_QPA_PLATFORM") || !qEnvironmentVariableIsEmpty("DISPLAY") ||
+           !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
+}
 
 // Milliseconds since the kernel started this process (10 ms grains).
 double sinceProcessStart()
@@ -155,10 +164,20 @@ int main(int argc, char** argv)
     cli.add_flag("--measure-start", options.measureStart,
                  "print the time until the window is usable and end");
     cli.set_version_flag("--version", LOCKSTEP_VERSION);
-    CLI11_PARSE(cli, argc, argv);
+    try {
+        cli.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return cli.exit(error) == 0 ? 0 : kExitUsage;
+    }
 
     if (!options.screenshots.empty() && !qEnvironmentVariableIsSet("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
+    if (!hasScreen()) { // Qt would end the program without a word on what to do
+        std::fputs("lockstep: There is no display. Neither DISPLAY nor WAYLAND_DISPLAY is set. Start it in a "
+                   "desktop session, write pictures with --screenshots DIR, or use lockstep-cli.\n",
+                   stderr);
+        return kExitUnusable;
+    }
     QApplication app(argc, argv);
     QCoreApplication::setOrganizationName(QStringLiteral("lockstep"));
     QCoreApplication::setApplicationName(QStringLiteral("lockstep"));

@@ -35,6 +35,23 @@ Result<RunConfig> readConfig(const std::string& path)
     return runConfigFromJson(text.str());
 }
 
+int checkOnce(const std::string& path)
+{
+    const Result<RunConfig> config = readConfig(path);
+    const Status possible = config ? checkRun(*config) : Status(config.error());
+    if (possible)
+        return 0;
+    rapidjson::StringBuffer buffer;
+    JsonWriter json(buffer);
+    json.StartObject();
+    json.Key("what"), json.String(possible.error().what);
+    json.Key("why"), json.String(possible.error().why);
+    json.Key("fix"), json.String(possible.error().fix);
+    json.EndObject();
+    std::puts(buffer.GetString());
+    return kExitUnusable;
+}
+
 void writeList(JsonWriter& json, const char* key, const std::vector<std::string>& items)
 {
     json.Key(key);
@@ -111,12 +128,15 @@ int main(int argc, char** argv)
     std::vector<std::string> times;
     bool catalogue = false;
     bool environmentOnly = false;
+    bool checkOnly = false;
     app.add_option("--config", configs, "Run configuration (JSON); several are trained one after the other");
     app.add_option("--stream", streams, "Write the records to this file; one per configuration");
     app.add_option("--run-folder", folders,
                    "Folder for checkpoints, instead of LOCKSTEP_RUN_DIR; one per configuration");
     app.add_flag("--environment", environmentOnly,
                  "Print versions, determinism flags and the size of the dataset as JSON, then end");
+    app.add_flag("--check", checkOnly,
+                 "Say as JSON why the run of --config would be refused, without training; 3 if it would");
     app.add_option("--times", times,
                    "Write the clock after every step to this file (int64 ns); one per configuration");
     app.add_flag("--catalogue", catalogue, "Print the workloads and faults this engine knows, as JSON");
@@ -136,6 +156,8 @@ int main(int argc, char** argv)
         std::puts(environmentReport(*config).c_str());
         return 0;
     }
+    if (checkOnly && !configs.empty())
+        return checkOnce(configs.front());
     if (configs.empty())
         return refuse({ErrorKind::Usage, "There is nothing to train", "--config was not given",
                        "Pass --config FILE, or use lockstep-cli run"}),

@@ -92,6 +92,27 @@ RunConfig withDefaults(RunConfig config)
     return config;
 }
 
+struct RunParts {
+    std::unique_ptr<Workload> workload;
+    FaultSet faults;
+};
+
+Result<RunParts> createParts(const RunConfig& config)
+{
+    RunParts parts;
+    Result<std::unique_ptr<Workload>> workload = createWorkload(config);
+    if (!workload)
+        return workload.error();
+    parts.workload = std::move(*workload);
+    if (const Status shows = checkFaultNeeds(config, *parts.workload); !shows)
+        return shows.error();
+    Result<FaultSet> faults = FaultSet::create(config.faults);
+    if (!faults)
+        return faults.error();
+    parts.faults = std::move(*faults);
+    return parts;
+}
+
 void writeTimes(const std::string& path, const std::vector<std::int64_t>& times)
 {
     std::ofstream file(path, std::ios::binary);
@@ -197,16 +218,11 @@ Status Worker::prepare(const WorkerJob& job)
     for (const Status& check : {validate(config), checkSupported(config, environment_)})
         if (!check)
             return check;
-    Result<std::unique_ptr<Workload>> workload = createWorkload(config);
-    if (!workload)
-        return workload.error();
-    workload_ = std::move(*workload);
-    if (const Status shows = checkFaultNeeds(config, *workload_); !shows)
-        return shows.error();
-    Result<FaultSet> faults = FaultSet::create(config.faults);
-    if (!faults)
-        return faults.error();
-    faults_ = std::move(*faults);
+    Result<RunParts> parts = createParts(config);
+    if (!parts)
+        return parts.error();
+    workload_ = std::move(parts->workload);
+    faults_ = std::move(parts->faults);
     resume_.reset();
     if (config.resume.empty())
         return {};
@@ -272,6 +288,14 @@ int Worker::run(const WorkerJob& job)
 }
 
 } // namespace
+
+Status checkRun(const RunConfig& config)
+{
+    if (Status valid = validate(config); !valid)
+        return valid;
+    const Result<RunParts> parts = createParts(config);
+    return parts ? Status() : Status(parts.error());
+}
 
 std::string environmentReport(const RunConfig& config)
 {

@@ -21,6 +21,9 @@ struct WorkerJob {
 // unusable, 1 failed in training.
 int runWorker(const std::vector<WorkerJob>& jobs, const RankEnvironment& environment);
 
+// What every rank would refuse of this configuration before its first step: values, workload and its options, faults.
+Status checkRun(const RunConfig& config);
+
 // What a rank of this configuration would report of itself: the JSON of the Hello frame, without training.
 std::string environmentReport(const RunConfig& config);
 

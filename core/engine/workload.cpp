@@ -4,6 +4,27 @@
 
 namespace lockstep {
 
+namespace {
+
+// A misspelt option would train something else than what was asked for, without a word.
+Status checkOptions(const WorkloadInfo& info, const RunConfig& config)
+{
+    for (const auto& [name, value] : config.workloadOptions) {
+        const auto isNamed = [&](const std::string& option) { return option.starts_with(name + ":"); };
+        if (std::any_of(info.options.begin(), info.options.end(), isNamed))
+            continue;
+        std::string known;
+        for (const std::string& option : info.options)
+            known += (known.empty() ? "" : ", ") + option.substr(0, option.find(':'));
+        return Error{ErrorKind::Usage, "The workload " + info.name + " has no option " + name,
+                     known.empty() ? "it has none" : "known are " + known,
+                     "Choose one of these for --workload-option"};
+    }
+    return {};
+}
+
+} // namespace
+
 std::vector<WorkloadEntry>& workloadRegistry()
 {
     static std::vector<WorkloadEntry> registry;
@@ -23,8 +44,11 @@ std::vector<WorkloadInfo> knownWorkloads()
 Result<std::unique_ptr<Workload>> createWorkload(const RunConfig& config)
 {
     for (const WorkloadEntry& entry : workloadRegistry())
-        if (entry.info.name == config.workload)
+        if (entry.info.name == config.workload) {
+            if (Status known = checkOptions(entry.info, config); !known)
+                return known.error();
             return entry.create(config);
+        }
     std::string names;
     for (const WorkloadInfo& info : knownWorkloads())
         names += (names.empty() ? "" : ", ") + info.name;

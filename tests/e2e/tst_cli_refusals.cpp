@@ -1,6 +1,7 @@
 // Commands that train several times: what could never end is refused before it begins, and a stop signal ends all of it.
 #include "tests/e2e/cli_runner.h"
 
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -23,7 +24,8 @@ class TestCliRefusals : public QObject
         QCOMPARE(result.exitCode, 2);
         QVERIFY2(result.error.contains(word), result.error.constData());
         QCOMPARE(result.error.count('\n'), 1);
-        QVERIFY2(result.error.size() < 300, result.error.constData()); // no bound of 309 digits
+        QVERIFY2(result.error.size() < 600,
+                 result.error.constData()); // no bound of 309 digits, no whole catalogue
         QVERIFY(result.out.isEmpty());
     }
 
@@ -73,6 +75,31 @@ private Q_SLOTS:
         QVERIFY(cli_->run({"runs", project_, "--json"}).json().Empty());
     }
 
+    void whatTheEngineDoesNotKnowIsRefusedBeforeThereIsARun_data()
+    {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QByteArray>("word");
+        using L = QStringList;
+        using B = QByteArray;
+        QTest::newRow("project of no workload")
+            << L{"init", "DIR-2", "--workload", "nope"} << B("Known are char-gpt, digits-cnn, toy-mlp");
+        QTest::newRow("no such workload") << L{"run", "DIR", "--workload", "nope"} << B("char-gpt");
+        QTest::newRow("no such option")
+            << L{"run", "DIR", "--workload-option", "raged=1"} << B("has no option raged");
+        QTest::newRow("no such fault") << L{"run", "DIR", "--fault", "Z9"} << B("Z9");
+        QTest::newRow("no such parameter") << L{"run", "DIR", "--fault", "A3,kk=2"} << B("kk");
+        QTest::newRow("a fault that changes nothing")
+            << L{"run", "DIR", "--fault", "A3,epoch=1", "--steps", "3"} << B("A3");
+    }
+    void whatTheEngineDoesNotKnowIsRefusedBeforeThereIsARun()
+    {
+        if (!hasRealWorker())
+            QSKIP(kNoWorker);
+        cli_->setEnvironment(QStringLiteral("LOCKSTEP_WORKER"), realWorker());
+        whatBreaksNothingIsRefused();
+        QVERIFY(!QFile::exists(project_ + "-2"));
+    }
+
     void aSwitchThatTheHostWouldRefuseIsRefused()
     {
         const auto run = cli_->start({"run", project_, "--mode", "ddp", "--steps", "1000000", "--json",
@@ -82,6 +109,26 @@ private Q_SLOTS:
         kill(pid_t(run->processId()), SIGTERM);
         QCOMPARE(Cli::wait(*run).exitCode, 143);
         QCOMPARE(cli_->run({"switch", project_, "ddp-w2-01", "--world", "1"}).exitCode, 3);
+    }
+
+    void theDashboardWithoutAScreenSaysSo()
+    {
+        const QString dashboard = QFileInfo(cliProgram()).path() + "/lockstep";
+        if (!QFile::exists(dashboard))
+            QSKIP("build/bin/lockstep is missing. Build it with ./dev build.");
+        const auto ends = [&](const QStringList& arguments) {
+            QProcess process;
+            QProcessEnvironment bare = QProcessEnvironment::systemEnvironment();
+            for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+                bare.remove(QString::fromLatin1(name));
+            process.setProcessEnvironment(bare);
+            process.start(dashboard, arguments);
+            return Cli::wait(process);
+        };
+        const CliResult result = ends({});
+        QCOMPARE(result.exitCode, 3);
+        QVERIFY2(result.error.contains("There is no display"), result.error.constData());
+        QCOMPARE(ends({"--bogus"}).exitCode, 2);
     }
 
     void aStopSignalEndsAllOfIt_data()
