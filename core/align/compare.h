@@ -6,20 +6,20 @@
 // - Otherwise (single against DDP or twin, two worlds): as wholes. Every run gives one value per step:
 //     loss, loss_micro            mean over its ranks, weighted by tokens where both runs record them, else
 //                                 by samples
-//     samples, tokens             sum over its ranks
+//     samples, tokens, eval_samples_local   sum over its ranks
 //     grad_proj_local             mean over its ranks, weighted like the loss (projections are linear)
 //     sample_ids, sample_content  fingerprint of all ids (hashes) of the step: micro-batch by micro-batch,
 //                                 ranks in order, from the samples records
 //     loss_logged                 rank 0: what people see
 //     everything replicated       the first rank of the smaller run against every rank of the larger (lr,
-//                                 grad_norm, clipping, update_norm, parameters, optimizer, scaler, position)
+//                                 grad_norm, clipping, update_norm, parameters, optimizer, scaler, position, eval_*)
 //   Not compared, with a note, because they belong to one rank: grad_norm_local, RNG, buffers, collectives.
 // - Wall times are never compared. Collectives are compared only between runs that reduce in the same way.
 //
 // A whole-run comparison adds up in another order, so its last bits differ rightly. Without an explicit mode
 // it uses the project's measured envelope; without an envelope it judges exactly and says how far apart the
 // runs are (`distance`). In every mode but Exact, fingerprints of floating-point state (parameters, buffers,
-// optimizer) are left out with a note: they cannot say how far.
+// optimizer) and eval_accuracy are left out with a note: they cannot say how far.
 //
 // A quantity recorded by one run only is a note, not a difference. A step that one run lacks inside the
 // stretch both cover is a difference. No common point, or a rank that recorded nothing, is CannotCompare,

@@ -20,6 +20,7 @@ Joining joiningOf(Quantity quantity)
         return Joining::Mean;
     case Quantity::Samples:
     case Quantity::Tokens:
+    case Quantity::EvalSamplesLocal:
         return Joining::Sum;
     case Quantity::SampleIds:
     case Quantity::SampleContent:
@@ -211,6 +212,9 @@ Plan makePlan(const RunView& a, const RunConfig& ca, const RunView& b, const Run
             plan.notCompared.push_back({info->id, "the runs reduce in different ways"});
         else if (isStateFingerprint(info->id) && mode != CompareMode::Exact)
             plan.notCompared.push_back({info->id, "a fingerprint tells only whether all bits are equal"});
+        else if (info->id == Quantity::EvalAccuracy && mode != CompareMode::Exact)
+            plan.notCompared.push_back(
+                {info->id, "one answer at a tie changes it by more than rounding does"});
         else if (mode == CompareMode::Envelope && info->type == ValueType::F64 &&
                  !options.envelope->hasBand(info->id))
             plan.notCompared.push_back({info->id, "the envelope was not measured for it"});

@@ -38,6 +38,7 @@ public:
         order();
         ragged();
         globalBatch();
+        evaluation();
         everyWorld();
         return std::move(checks_);
     }
@@ -426,6 +427,17 @@ private:
         GateCheck& check = add("data.global_batch", !why, grouped(global), grouped(plan().referenceBatch),
                                why ? "" : "An optimizer step uses as many samples as in the single run.");
         explain(check, why);
+    }
+
+    void evaluation()
+    {
+        const auto& counts = facts().evaluation;
+        if (!counts)
+            return;
+        GateCheck& check =
+            add("data.evaluation", !counts->repeats(), grouped(counts->counted), grouped(counts->setSize),
+                counts->repeats() ? "" : "Every sample of the evaluation set is counted once.");
+        explain(check, finding({"F9"}));
     }
 
     void everyWorld()

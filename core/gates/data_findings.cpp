@@ -12,6 +12,9 @@ namespace {
 constexpr const char* kUseSampler = "Give every rank a DistributedSampler(dataset, num_replicas=world, "
                                     "rank=rank) and pass it to the DataLoader";
 
+constexpr const char* kCountOnce =
+    "Cut the gathered results to the size of the dataset, or weigh every sample once";
+
 class Findings
 {
 public:
@@ -24,6 +27,7 @@ public:
         judgeContents();
         judgeDraws();
         judgeBatch();
+        judgeEvaluation();
         std::stable_partition(found_.begin(), found_.end(), [](const DataFinding& f) { return !f.note; });
         return std::move(found_);
     }
@@ -233,8 +237,7 @@ private:
                      "{} counted twice in the evaluation: the sampler pads {} to a multiple of {} ranks",
                      counted(c.padding, "sample is", "samples are"), grouped(facts().datasetSize),
                      facts().world),
-                 "Cut the gathered results to the size of the dataset, or weigh every sample once",
-                 repeatRows(c.paddings)});
+                 kCountOnce, repeatRows(c.paddings)});
         else
             add({"A5", true, c.epoch, step, first.rank,
                  fmt::format("{} repeated in the last step of each epoch so that all ranks get equally many",
@@ -391,6 +394,24 @@ private:
                  : "Choose batch, world and accumulation so that their product is the single run's batch",
              {{"samples per step",
                fmt::format("ddp {}, single {}", grouped(global), grouped(plan().referenceBatch))}}});
+    }
+
+    void judgeEvaluation()
+    {
+        const auto& counts = facts().evaluation;
+        if (!counts || !counts->repeats())
+            return;
+        std::vector<EvidenceRow> rows;
+        for (std::size_t r = 0; r < counts->ofRank.size(); ++r)
+            rows.push_back({fmt::format("rank {}", r),
+                            fmt::format("counted {}, its share is {}", grouped(counts->ofRank[r]),
+                                        grouped(counts->shareOfRank[r]))});
+        add({"F9", false, -1, counts->step, counts->rank,
+             fmt::format(
+                 "The evaluation counted {} samples of {}: what the sampler repeats to give all ranks "
+                 "equally many is in the metric",
+                 grouped(counts->counted), grouped(counts->setSize)),
+             kCountOnce, rows});
     }
 
     std::vector<EvidenceRow> headRows() const

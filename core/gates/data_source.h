@@ -1,11 +1,13 @@
 // Where the orders that are judged come from: a simulated plan, an id list, the records of a run.
 #pragma once
 
+#include "core/align/diagnose/evaluation_counts.h"
 #include "core/base/status.h"
 #include "core/gates/data_plan.h"
 #include "core/gates/epoch_order.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +21,9 @@ struct DataFacts {
     bool sizeKnown = true; // false: taken from the largest id seen
     bool hasLength = true; // false: a stream (IterableDataset), samplers do not apply to it
     std::int64_t epochs = 0;
-    std::vector<StreamDraw> draws; // empty: not known
-    bool randomUsed = true;        // false: the run drew nothing from its ranks' generators in any step
+    std::vector<StreamDraw> draws;                     // empty: not known
+    std::optional<align::EvaluationCounts> evaluation; // of a run that evaluated its model
+    bool randomUsed = true; // false: the run drew nothing from its ranks' generators in any step
     // Dense id -> the id as given, where the source's ids have gaps; empty: the same.
     std::vector<std::int64_t> originalIds;
 

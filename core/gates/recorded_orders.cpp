@@ -1,5 +1,6 @@
 #include "core/gates/recorded_orders.h"
 
+#include "core/align/diagnose/run_trace.h"
 #include "core/config/json.h"
 
 #include <fmt/format.h>
@@ -44,6 +45,8 @@ public:
                          largest_ < 0 ? "it recorded no samples" : "it did not finish one epoch",
                          "Record a run of at least two epochs with --record step"};
         if (Status read = addStreams(); !read)
+            return read.error();
+        if (Status read = readEvaluation(); !read)
             return read.error();
         return source();
     }
@@ -139,6 +142,17 @@ private:
         }
     }
 
+    Status readEvaluation()
+    {
+        RunTraits traits;
+        traits.world = plan_.world;
+        const Result<align::RunTrace> trace = align::RunTrace::open(run_, std::move(traits));
+        if (!trace)
+            return trace.error();
+        evaluation_ = align::evaluationCounts(*trace);
+        return trace->error() ? Status(*trace->error()) : Status();
+    }
+
     // The generators' states before the first step, by their fingerprints.
     Status addStreams()
     {
@@ -182,6 +196,7 @@ private:
         facts.datasetSize = facts.sizeKnown ? plan_.datasetSize : largest_ + 1;
         facts.hasLength = hasLength_;
         facts.draws = std::move(draws_);
+        facts.evaluation = std::move(evaluation_);
         facts.randomUsed = drawn_ || plan_.workers > 0 || !plan_.script;
         const auto owner = std::make_shared<Epochs>(std::move(epochs_));
         std::vector<EpochOrder> orders;
@@ -205,6 +220,7 @@ private:
     std::set<std::int64_t> ended_;
     std::map<int, std::uint64_t> baseSeeds_;
     std::vector<StreamDraw> draws_;
+    std::optional<align::EvaluationCounts> evaluation_;
     std::int64_t largest_ = -1;
     bool hasLength_ = true;
     std::set<std::int64_t> begins_; // first steps of the epochs, of those left out as well

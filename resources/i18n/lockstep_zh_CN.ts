@@ -392,6 +392,10 @@
         <translation>最后一批</translation>
     </message>
     <message>
+        <source>samples in the metric</source>
+        <translation>计入指标的样本</translation>
+    </message>
+    <message>
         <source>every number of ranks</source>
         <translation>任意 rank 数</translation>
     </message>

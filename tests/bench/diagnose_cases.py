@@ -62,7 +62,7 @@ def shapes(world, workload):
              ("D6", {}), ("D6", dict(parameters=("step=3",), first_step=3)), ("D7", dict(extra=("--weight-decay", "0.1"))),
              ("D9", dict(extra=("--clip-norm", "0.1"))), ("D10", dict(extra=accumulate)), ("E1", {}), ("E2", {}), ("E6", dict(first_step=0)),
              ("D8", dict(extra=("--amp", "fp16"), first_step=2)), ("B4", dict(parameters=("share=0.25",))),
-             ("F2", dict(first_step=6, provable=False))]
+             ("F2", dict(first_step=6, provable=False)), ("F9", dict(extra=("--eval-every", "2"), first_step=2))]
     if workload != "char-gpt":
         size = SIZES[workload]
         batch = epoch_batch(workload, world, 4)

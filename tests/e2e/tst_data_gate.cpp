@@ -89,6 +89,8 @@ void DataGate::engineFaultsAreNamed_data()
     for (const int world : worlds)
         for (const char* fault : {"", "A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "A10", "E6"})
             QTest::addRow("w%d-%s", world, *fault ? fault : "clean") << world << QString(fault);
+    for (const int world : {2, 3, 4, 8})
+        QTest::addRow("w%d-F9", world) << world << QStringLiteral("F9");
 }
 
 void DataGate::engineFaultsAreNamed()
@@ -109,6 +111,9 @@ void DataGate::engineFaultsAreNamed()
                     "--name",   name};
     if (!fault.isEmpty())
         run << "--fault" << fault;
+    if (fault.isEmpty() || fault == "F9")
+        run << "--eval-every"
+            << "25";
     const CliResult trained = cli_->run(run);
     QVERIFY2(trained.exitCode == 0, trained.error.constData());
     if (fault.isEmpty()) // the baseline of this world, for the global batch
@@ -134,6 +139,8 @@ void DataGate::engineFaultsAreNamed()
     QCOMPARE(found.faults, QStringList{fault});
     if (fault == "A3")
         QCOMPARE(found.step, perEpoch + 1);
+    else if (fault == "F9")
+        QCOMPARE(found.step, 25);
     else if (fault == "A6")
         QCOMPARE(found.step, (1797 / world + batch - 1) / batch);
     else
@@ -142,6 +149,8 @@ void DataGate::engineFaultsAreNamed()
         QCOMPARE(found.rank, 1);
     if (fault == "A7")
         QVERIFY(found.rank >= 1);
+    if (fault == "F9")
+        QCOMPARE(found.rank, 359 % world); // the first rank whose share is padded
 }
 
 void DataGate::aFixIsAppliedAndOpensTheNextPhase()

@@ -57,6 +57,7 @@ constexpr Title kTitles[] = {
     {"data.order", QT_TRANSLATE_NOOP("lockstep::CheckTitles", "order as Python gives it")},
     {"data.ragged", QT_TRANSLATE_NOOP("lockstep::CheckTitles", "last batch")},
     {"data.global_batch", QT_TRANSLATE_NOOP("lockstep::CheckTitles", "effective global batch")},
+    {"data.evaluation", QT_TRANSLATE_NOOP("lockstep::CheckTitles", "samples in the metric")},
     {"data.every_world", QT_TRANSLATE_NOOP("lockstep::CheckTitles", "every number of ranks")},
     {"gradients.forced_off", QT_TRANSLATE_NOOP("lockstep::CheckTitles", "AMP and clipping off")},
     {"gradients.first_batch", QT_TRANSLATE_NOOP("lockstep::CheckTitles", "loss of the first batch")},

@@ -35,6 +35,8 @@ bool exactAcrossWorlds(Quantity quantity)
     case Quantity::ScalerScale:
     case Quantity::FoundInf:
     case Quantity::StepSkipped:
+    case Quantity::EvalSamples:
+    case Quantity::EvalSetSize:
         return true;
     default:
         return false;
@@ -143,7 +145,7 @@ void Case::scanMeasured()
     std::vector<Watch> watches = {
         {Quantity::Loss},          {Quantity::GradProjLocal},   {Quantity::GradProj},
         {Quantity::ClipNormTorch}, {Quantity::GradNormClipped}, {Quantity::UpdateNorm},
-        {Quantity::LossLogged}};
+        {Quantity::LossLogged},    {Quantity::EvalLoss}};
     const auto distance = [this](Quantity quantity, std::int64_t step) -> std::optional<double> {
         if (quantity == Quantity::GradProjLocal || quantity == Quantity::GradProj) {
             const auto relation =

@@ -134,7 +134,7 @@ Suspicions suspicionsOf(const Case& c)
     Suspicions suspicions;
     for (const std::span<const Rule> family :
          {dataRules(), lossRules(), synchronisationRules(), optimizerRules(), precisionRules(),
-          checkpointRules(), loggingRules()})
+          checkpointRules(), loggingRules(), evaluationRules()})
         for (const Rule rule : family)
             rule(c, suspicions);
     // What happened before the runs part explains more than what follows from it.

@@ -2,6 +2,7 @@
 
 #include "core/align/diagnose/catalogue.h"
 #include "core/align/diagnose/epoch_ids.h"
+#include "core/align/diagnose/evaluation_counts.h"
 #include "core/align/diagnose/logged_loss.h"
 
 #include <fmt/format.h>
@@ -160,6 +161,17 @@ public:
         }
     }
 
+    void evaluation()
+    {
+        if (!run_.has(Quantity::EvalSamples)) // most runs do not evaluate; that is no gap
+            return;
+        begin("evaluation_counts", Quantity::EvalSamples);
+        const std::optional<EvaluationCounts> counts = evaluationCounts(run_);
+        if (counts && counts->repeats())
+            add("evaluation_counts", "F9", counts->step, counts->rank, Quantity::EvalSamples,
+                describe(*counts));
+    }
+
     Lint take()
     {
         std::stable_sort(
@@ -221,6 +233,7 @@ Result<Lint> lintRun(const DiagnosedRun& run)
     linter.scalerOneRank();
     linter.orderRepeats();
     linter.noUpdate();
+    linter.evaluation();
     if (trace->error())
         return *trace->error();
     return linter.take();

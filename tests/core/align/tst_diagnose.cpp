@@ -5,7 +5,11 @@
 #include "support/trace_dsl.h"
 #include "tests/core/align/ddp_trace.h"
 
+#include <fmt/format.h>
+
 #include <QtTest>
+
+#include <algorithm>
 
 #include <cmath>
 
@@ -49,6 +53,28 @@ QString causesOf(const Diagnosis& diagnosis)
         for (const std::string& cause : finding.causes)
             causes << QString::fromStdString(cause);
     return causes.join(' ');
+}
+
+// Evaluations after steps 2, 4 and 6; from step `padded` on (-1: never) all ranks count equally many samples.
+std::string evaluated(int world, int setSize, int padded)
+{
+    std::string text;
+    for (int rank = 0; rank < world; ++rank) {
+        std::string all, own, size, loss;
+        for (int step = 2; step <= 6; step += 2) {
+            const bool counts = padded >= 0 && step >= padded;
+            const int most = (setSize + world - 1) / world;
+            own += fmt::format(" {}", counts ? most : std::max(0, (setSize - rank + world - 1) / world));
+            all += fmt::format(" {}", counts ? most * world : setSize);
+            size += fmt::format(" {}", setSize);
+            loss += counts && most * world > setSize ? " 1.25" : " 1.5";
+        }
+        for (const auto& [name, values] :
+             {std::pair("eval_samples", all), std::pair("eval_samples_local", own),
+              std::pair("eval_set_size", size), std::pair("eval_loss", loss)})
+            text += fmt::format("{} {} @2 x2:{}\n", rank, name, values);
+    }
+    return text;
 }
 
 std::string solved(const Finding& finding, const std::string& name)
@@ -293,6 +319,43 @@ private Q_SLOTS:
         QCOMPARE(lint(clean, "0 loss_logged @1: 1.99\n"), QStringLiteral("logged_loss"));
         QCOMPARE(lint(clean, "0 step_skipped @1: 0 0 1\n1 step_skipped @1: 0 0 0\n"),
                  QStringLiteral("scaler_one_rank"));
+        QCOMPARE(lint(clean, evaluated(2, 7, -1)), QString());
+        QCOMPARE(lint(clean, evaluated(2, 7, 4)), QStringLiteral("evaluation_counts"));
+    }
+
+    void anEvaluationThatCountsItsPaddingIsFound_data()
+    {
+        QTest::addColumn<int>("world");
+        QTest::addColumn<int>("setSize");
+        QTest::addColumn<int>("from"); // first evaluation that counts the padding; -1: none
+        QTest::addColumn<int>("rank");
+        QTest::newRow("two ranks, at once") << 2 << 7 << 2 << 1;
+        QTest::newRow("four ranks, later") << 4 << 9 << 4 << 1;
+        QTest::newRow("three ranks, one repeat") << 3 << 11 << 2 << 2;
+        QTest::newRow("more ranks than samples") << 4 << 3 << 2 << 3;
+        QTest::newRow("nothing to pad") << 2 << 8 << 2 << -1;
+        QTest::newRow("left out") << 3 << 7 << -1 << -1;
+    }
+    void anEvaluationThatCountsItsPaddingIsFound()
+    {
+        QFETCH(int, world);
+        QFETCH(int, setSize);
+        QFETCH(int, from);
+        QFETCH(int, rank);
+        DdpTrace trace;
+        trace.world = world;
+        const std::string right = trace.text() + evaluated(world, setSize, -1);
+        const std::string wrong = trace.text() + evaluated(world, setSize, from);
+        const Diagnosis d = Pair(right, wrong).diagnosis();
+        QCOMPARE(causesOf(d), rank < 0 ? QString() : QStringLiteral("F9"));
+        // Both count it: then the runs do not differ in it.
+        QCOMPARE(causesOf(Pair(wrong, wrong).diagnosis()), QString());
+        if (rank < 0)
+            return;
+        QCOMPARE(d.findings.front().certainty, Certainty::Likely);
+        QCOMPARE(d.findings.front().step, std::int64_t(from));
+        QCOMPARE(d.findings.front().rank, rank);
+        QCOMPARE(d.firstStep, std::int64_t(from));
     }
 };
 

@@ -1,4 +1,5 @@
 // What two runs recorded of their samples and generators, read back from real run files.
+#include "core/gates/data_judge.h"
 #include "core/gates/recorded_orders.h"
 #include "core/gates/sample_agreement.h"
 #include "core/store/run_writer.h"
@@ -19,6 +20,8 @@ struct Dealt {
     int world = 1;
     bool drawsInSteps = false; // else only the loader draws, when an epoch begins
     bool hashesOnly = false;
+    bool evaluates = false;     // after step 4, on a set of 7
+    bool countsPadding = false; // then 4 samples on each of two ranks
     Ids (*ids)(int rank, int step) = nullptr;
 };
 
@@ -32,6 +35,12 @@ Ids half(int rank, int step)
 {
     const std::int64_t first = (step - 1) % 3 * 4 + rank; // another order within the step
     return {first + 2, first};
+}
+std::vector<std::pair<Quantity, std::uint64_t>> evaluation(int rank, bool countsPadding)
+{
+    return {{Quantity::EvalSamples, countsPadding ? 8 : 7},
+            {Quantity::EvalSamplesLocal, countsPadding || rank == 0 ? 4 : 3},
+            {Quantity::EvalSetSize, 7}};
 }
 Ids halfLate(int rank, int step)
 {
@@ -58,6 +67,7 @@ private Q_SLOTS:
     void nothingRecordedIsNoAgreement();
     void onlyDrawsInStepsCountAsDrawn_data();
     void onlyDrawsInStepsCountAsDrawn();
+    void anEvaluationCountsEverySampleOnce();
 
 private:
     RunReader record(const Dealt& dealt)
@@ -69,9 +79,11 @@ private:
         for (int rank = 0; rank < dealt.world; ++rank)
             for (int step = 0; step <= kSteps; ++step) {
                 const int state = dealt.drawsInSteps ? step : (step + 2) / 3;
-                ok = ok &&
-                     writer->append(StepRecord{rank, step, {{Quantity::RngCpu, 0, std::uint64_t(state)}}})
-                         .ok();
+                StepRecord record{rank, step, {{Quantity::RngCpu, 0, std::uint64_t(state)}}};
+                if (dealt.evaluates && step == 4)
+                    for (const auto& [quantity, value] : evaluation(rank, dealt.countsPadding))
+                        record.values.push_back({quantity, 0, value});
+                ok = ok && writer->append(record).ok();
                 if (step == 0 || !dealt.ids)
                     continue;
                 SamplesRecord samples{rank, step, 0, (step - 1) / 3, dealt.ids(rank, step), {}};
@@ -180,6 +192,39 @@ void TestRecordedSamples::onlyDrawsInStepsCountAsDrawn()
     QVERIFY2(source.ok(), source.ok() ? "" : source.error().sentence().c_str());
     QCOMPARE((*source)->facts().epochs, std::int64_t(2));
     QCOMPARE((*source)->facts().randomUsed, used);
+}
+
+void TestRecordedSamples::anEvaluationCountsEverySampleOnce()
+{
+    DataPlan plan;
+    plan.datasetSize = 12;
+    plan.world = 2;
+    plan.batch = 2;
+    plan.samplerSeedKnown = false;
+    for (const auto& [evaluates, countsPadding] : {std::pair(false, false), {true, false}, {true, true}}) {
+        RunReader run =
+            record({.world = 2, .evaluates = evaluates, .countsPadding = countsPadding, .ids = half});
+        const auto source = recordedOrders(run, "run", plan);
+        QVERIFY(source.ok());
+        const auto verdict = judgeData(**source, plan);
+        QVERIFY(verdict.ok());
+        const auto check = std::find_if(verdict->checks.begin(), verdict->checks.end(),
+                                        [](const GateCheck& c) { return c.id == "data.evaluation"; });
+        const auto found = std::find_if(verdict->findings.begin(), verdict->findings.end(),
+                                        [](const DataFinding& f) { return f.cause == "F9"; });
+        QCOMPARE(check != verdict->checks.end(), evaluates);
+        QCOMPARE(found != verdict->findings.end(), countsPadding);
+        if (!evaluates)
+            continue;
+        QCOMPARE(check->verdict, std::string(countsPadding ? "fail" : "pass"));
+        QCOMPARE(check->value, std::string(countsPadding ? "8" : "7"));
+        QCOMPARE(check->limit, std::string("7"));
+        if (!countsPadding)
+            continue;
+        QCOMPARE(check->cause, std::string("F9"));
+        QCOMPARE(found->step, std::int64_t(4));
+        QCOMPARE(found->rank, 1);
+    }
 }
 
 QTEST_GUILESS_MAIN(TestRecordedSamples)
