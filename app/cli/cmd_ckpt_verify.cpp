@@ -42,13 +42,17 @@ void printReport(const VerifyReport& report)
         fmt::print("Still whole: {} of {} tensors. Save them with lockstep-cli ckpt salvage.\n",
                    report.salvage->keysWhole.size(),
                    report.salvage->keysWhole.size() + report.salvage->keysLost.size());
-    std::vector<std::string> present, absent;
+    std::vector<std::string> present, absent, unused;
     for (const ResumeItem& item : report.resume)
-        (item.present ? present : absent)
+        (item.present  ? present
+         : item.needed ? absent
+                       : unused)
             .push_back(item.rank ? fmt::format("{} of rank {}", item.part, *item.rank) : item.part);
     if (!report.resume.empty())
         fmt::print("To resume: has {}; has not {}.\n", present.empty() ? "nothing" : listNames(present, 20),
                    absent.empty() ? "nothing missing" : listNames(absent, 20));
+    if (!unused.empty())
+        fmt::print("Without {}: complete for a run that uses none.\n", listNames(unused, 20));
     fmt::print("{} records, {} bytes checked", report.recordsChecked, report.bytesChecked);
     if (report.recordsWithoutCrc > 0)
         fmt::print("; {} records were saved without a checksum", report.recordsWithoutCrc);

@@ -1,12 +1,15 @@
 #include "app/gui/cli_commands.h"
 
 #include "app/gui/run_arguments.h"
+#include "app/gui/script_arguments.h"
 #include "core/config/json.h"
 #include "core/store/project_store.h"
 #include "ui/models/cli_program.h"
+#include "ui/models/shell_words.h"
 
 #include <QFile>
 #include <QTemporaryDir>
+#include <QTimer>
 
 #include <csignal>
 #include <memory>
@@ -16,7 +19,8 @@ namespace lockstep {
 
 namespace {
 
-constexpr int kGateFails = 1; // exit code 1 is a verdict, not an error
+constexpr int kLongestImportMs = 60'000; // torch from a cold network disk
+constexpr int kGateFails = 1;            // exit code 1 is a verdict, not an error
 
 // The command line prints what, why and what to do; the first line may carry a "lockstep-cli: " in front.
 QString sentenceOf(const QByteArray& error)
@@ -47,7 +51,8 @@ CliCommands::~CliCommands()
         process->disconnect(this);
 }
 
-void CliCommands::run(const QString& command, const QStringList& arguments, int mostAllowed, Done done)
+void CliCommands::run(const QString& command, const QStringList& arguments, int mostAllowed, Done done,
+                      const QString& workingFolder, bool waits)
 {
     const QString program = findCli();
     auto scratch = std::make_shared<QTemporaryDir>();
@@ -65,9 +70,13 @@ void CliCommands::run(const QString& command, const QStringList& arguments, int 
     process->setStandardOutputFile(output);
     process->setStandardErrorFile(error);
     process->setChildProcessModifier([] { ::setsid(); });
+    if (!workingFolder.isEmpty())
+        process->setWorkingDirectory(workingFolder);
     running_ << process;
-    const auto finish = [this, process] {
+    waiting_ += waits;
+    const auto finish = [this, process, waits] {
         running_.removeOne(process);
+        waiting_ -= waits;
         process->deleteLater();
         Q_EMIT pendingChanged(pending());
     };
@@ -102,21 +111,69 @@ void CliCommands::createProject(const QString& folder, const QString& workload)
         [this, folder](int, const QByteArray&) { Q_EMIT projectCreated(folder); });
 }
 
-void CliCommands::startRun(const RunConfig& config)
+void CliCommands::startRunWith(const RunConfig& config, const QStringList& further)
 {
     QStringList words{QStringLiteral("run"), folder_};
     words += runArguments(config);
-    words << QStringLiteral("--detach") << QStringLiteral("--json");
-    run(QStringLiteral("run"), words, 0, [this](int, const QByteArray& output) {
-        const Result<rapidjson::Document> json =
-            parseJson(output.toStdString(), "The answer of lockstep-cli");
-        if (json && json->IsObject() && json->HasMember("run") && (*json)["run"].IsString())
-            Q_EMIT runStarted(QString::fromUtf8((*json)["run"].GetString()));
-        else
-            Q_EMIT failed(QStringLiteral("run"),
-                          tr("The answer of lockstep-cli could not be read. The run may have "
-                             "started; it then appears in the list."));
+    words << further << QStringLiteral("--detach") << QStringLiteral("--json");
+    run(QStringLiteral("run"), words, 0,
+        [this](int, const QByteArray& output) { runBegan(QStringLiteral("run"), output, {}); });
+}
+
+// The document of a detached run that has begun.
+void CliCommands::runBegan(const QString& command, const QByteArray& answer,
+                           const std::function<void(const QString& id)>& then)
+{
+    const Result<rapidjson::Document> json = parseJson(answer.toStdString(), "The answer of lockstep-cli");
+    if (!json || !json->IsObject() || !json->HasMember("run") || !(*json)["run"].IsString()) {
+        Q_EMIT failed(command, tr("The answer of lockstep-cli could not be read. The run may have "
+                                  "started; it then appears in the list."));
+        return;
+    }
+    const QString id = QString::fromUtf8((*json)["run"].GetString());
+    Q_EMIT runStarted(id);
+    if (then)
+        then(id);
+}
+
+void CliCommands::startScript(QList<ScriptRun> scripts, const QString& after)
+{
+    if (scripts.isEmpty())
+        return;
+    const ScriptRun script = scripts.takeFirst();
+    QStringList words{QStringLiteral("probe"), folder_};
+    if (!after.isEmpty())
+        words << QStringLiteral("--after") << after;
+    words += QStringList{QStringLiteral("--detach"), QStringLiteral("--json")} + probeArguments(script);
+    const auto begun = [this, scripts](const QString& id) { startScript(scripts, id); };
+    run(
+        QStringLiteral("probe"), words, 0,
+        [this, begun](int, const QByteArray& output) { runBegan(QStringLiteral("probe"), output, begun); },
+        QString::fromStdString(script.command.folder), !after.isEmpty());
+}
+
+void CliCommands::checkInterpreter(const QString& path)
+{
+    auto* process = new QProcess(this);
+    // Whatever the environment prints while it starts, the last line is ours.
+    const QString question =
+        QStringLiteral("import json, platform, torch, torch.distributed.run\n"
+                       "print()\n"
+                       "print(json.dumps([platform.python_version(), torch.__version__]))");
+    connect(process, &QProcess::finished, this, [this, process, path](int code, QProcess::ExitStatus status) {
+        process->deleteLater();
+        Q_EMIT interpreterChecked(interpreterFacts(path, status == QProcess::NormalExit ? code : -1,
+                                                   process->readAllStandardOutput(),
+                                                   process->readAllStandardError()));
     });
+    connect(process, &QProcess::errorOccurred, this, [this, process, path](QProcess::ProcessError what) {
+        if (what != QProcess::FailedToStart)
+            return;
+        process->deleteLater();
+        Q_EMIT interpreterChecked(interpreterFacts(path, -1, {}, {}));
+    });
+    QTimer::singleShot(kLongestImportMs, process, &QProcess::kill);
+    process->start(path, {QStringLiteral("-c"), question}, QIODevice::ReadOnly);
 }
 
 void CliCommands::stopRun(const QString& runId)
@@ -211,3 +268,10 @@ void CliCommands::cancelPending()
 }
 
 } // namespace lockstep
+QString CliCommands::scriptLine(const ScriptRun& script) const
+{
+    const QStringList words{QStringLiteral("lockstep-cli"), QStringLiteral("probe"),
+                            folder_.isEmpty() ? QStringLiteral("DIR") : folder_};
+    return shellLine(words + probeArguments(script));
+}
+

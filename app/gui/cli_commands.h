@@ -22,7 +22,10 @@ public:
 
     void setProjectFolder(const QString& folder) override { folder_ = folder; }
     void createProject(const QString& folder, const QString& workload) override;
-    void startRun(const RunConfig& config) override;
+    void startRun(const RunConfig& config) override { startRunWith(config, {}); }
+    void startRunWith(const RunConfig& config, const QStringList& words) override;
+    void startScripts(const QList<ScriptRun>& scripts) override { startScript(scripts, {}); }
+    void checkInterpreter(const QString& path) override;
     void stopRun(const QString& runId) override;
     void removeRun(const QString& runId) override;
     void restoreRun(const QString& runId) override;
@@ -33,18 +36,24 @@ public:
     void playDrill(const QString& kind) override;
     void writeReport(const QString& path) override;
     QString commandLine(const RunConfig& config) const override;
-    int pending() const override { return int(running_.size()); }
+    QString scriptLine(const ScriptRun& script) const override;
+    int pending() const override { return int(running_.size()) - waiting_; }
     void cancelPending() override;
 
 private:
     // `done` gets the exit code and standard output; on an exit code above `mostAllowed` failed() is emitted instead.
     using Done = std::function<void(int exitCode, const QByteArray& output)>;
-    void run(const QString& command, const QStringList& arguments, int mostAllowed, Done done);
+    void run(const QString& command, const QStringList& arguments, int mostAllowed, Done done,
+             const QString& workingFolder = {}, bool waits = false);
+    void startScript(QList<ScriptRun> scripts, const QString& after);
+    void runBegan(const QString& command, const QByteArray& answer,
+                  const std::function<void(const QString& id)>& then);
     void changeStore(const QString& runId, bool remove);
 
     QString folder_;
     QList<QProcess*> running_;
     QueryJobs jobs_;
+    int waiting_ = 0; // of running_: those that wait for another run's end, which nobody has to look at
 };
 
 } // namespace lockstep

@@ -1,7 +1,6 @@
 #include "app/gui/run_arguments.h"
 
 #include <QLocale>
-#include <QRegularExpression>
 
 namespace lockstep {
 
@@ -89,22 +88,6 @@ QStringList runArguments(const RunConfig& c)
         words << QStringLiteral("--workload-option") << text(key) + QLatin1Char('=') + text(value);
     option("--name", c.name, standard.name);
     return words;
-}
-
-QString shellLine(const QStringList& words)
-{
-    static const QRegularExpression plain(QStringLiteral("^[A-Za-z0-9_./:=,@%+-]+$"));
-    QStringList quoted;
-    for (const QString& word : words) {
-        if (plain.match(word).hasMatch()) {
-            quoted << word;
-            continue;
-        }
-        QString inner = word;
-        inner.replace(QLatin1Char('\''), QStringLiteral("'\\''"));
-        quoted << QLatin1Char('\'') + inner + QLatin1Char('\'');
-    }
-    return quoted.join(QLatin1Char(' '));
 }
 
 } // namespace lockstep

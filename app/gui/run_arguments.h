@@ -8,7 +8,5 @@
 namespace lockstep {
 
 QStringList runArguments(const RunConfig& config);
-// For people: quoted where a shell needs it.
-QString shellLine(const QStringList& words);
 
 } // namespace lockstep

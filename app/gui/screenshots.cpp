@@ -64,7 +64,10 @@ int takeScreenshots(MainWindow& window, const QString& folder)
         }
     }
     window.openPage(QStringLiteral("runs"), QStringLiteral("new:ddp"));
-    return take(QStringLiteral("runs-new")) ? 0 : 3;
+    if (!take(QStringLiteral("runs-new")))
+        return 3;
+    window.openPage(QStringLiteral("runs"), QStringLiteral("script"));
+    return take(QStringLiteral("runs-script")) ? 0 : 3;
 }
 
 } // namespace lockstep

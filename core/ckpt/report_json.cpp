@@ -198,6 +198,7 @@ std::string verifyJson(const VerifyReport& report)
         if (item.rank)
             d.integer("rank", *item.rank);
         d.flag("present", item.present);
+        d.flag("needed", item.needed);
         if (!item.note.empty())
             d.field("note", item.note);
         d.json.EndObject();

@@ -63,13 +63,17 @@ void checkRandomState(const RuleContext& context, std::vector<Verdict>& out, Res
     }
 }
 
+bool usesScaler(const RuleContext& context)
+{
+    return context.target && context.target->amp == "fp16";
+}
+
 void checkScaler(const RuleContext& context, std::vector<Verdict>& out, ResumeItem& item)
 {
-    const bool wanted = context.target && context.target->amp == "fp16";
     const Value scaler = context.parts.scaler;
     const bool empty = context.parts.hasScaler && scaler.is(ValueKind::Dict) && scaler.size() == 0;
     item.present = context.parts.hasScaler && !empty;
-    if (!wanted)
+    if (!usesScaler(context))
         return;
     if (empty) {
         Verdict verdict =
@@ -133,8 +137,8 @@ void folderRules(const RuleContext& context, const std::vector<std::string>& fil
 {
     checklist.push_back({"model", {}, anyFile(files, {"pytorch_model", "model."}), ""});
     checklist.push_back({"optimizer", {}, anyFile(files, {"optimizer"}), ""});
-    checklist.push_back({"scheduler", {}, anyFile(files, {"scheduler"}), ""});
-    checklist.push_back({"scaler", {}, anyFile(files, {"scaler"}), ""});
+    checklist.push_back({"scheduler", {}, anyFile(files, {"scheduler"}), "", false});
+    checklist.push_back({"scaler", {}, anyFile(files, {"scaler"}), "", usesScaler(context)});
     const int world =
         static_cast<int>(context.target && context.target->worldSize ? *context.target->worldSize : 0);
     for (const RankFiles& group : rankStates(files)) {
@@ -175,8 +179,8 @@ void resumeRules(const RuleContext& context, std::vector<Verdict>& out, std::vec
     const Parts& parts = context.parts;
     ResumeItem model{"model", {}, parts.model() != nullptr, ""};
     ResumeItem optimizer{"optimizer", {}, !parts.optimizers.empty(), ""};
-    ResumeItem scheduler{"scheduler", {}, parts.hasScheduler, ""};
-    ResumeItem scaler{"scaler", {}, false, ""};
+    ResumeItem scheduler{"scheduler", {}, parts.hasScheduler, "", false};
+    ResumeItem scaler{"scaler", {}, false, "", usesScaler(context)};
     ResumeItem rng{"rng", {}, parts.hasRng, ""};
     ResumeItem sampler{"sampler", {}, parts.hasSampler, ""};
     if (!resume) {

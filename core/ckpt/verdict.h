@@ -39,6 +39,9 @@ struct ResumeItem {
     std::optional<int> rank;
     bool present = false;
     std::string note;
+    // False for what only some runs have (a scheduler, a gradient scaler) as long as nothing says that this run has it: its
+    // absence is no lack then.
+    bool needed = true;
 };
 
 // Everything the rules look at. `integrity` is null while the bytes have not been checked.

@@ -298,6 +298,33 @@
             <numerusform>%n marked</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n of gates and drills</source>
+        <translation>
+            <numerusform>%n of gates and drills</numerusform>
+            <numerusform>%n of gates and drills</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::ScriptPanel</name>
+    <message numerus="yes">
+        <source>%n rank(s)</source>
+        <translation>
+            <numerusform>%n rank</numerusform>
+            <numerusform>%n ranks</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::ScriptRunsView</name>
+    <message numerus="yes">
+        <source>%n rank(s)</source>
+        <translation>
+            <numerusform>%n rank</numerusform>
+            <numerusform>%n ranks</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>lockstep::StartPage</name>

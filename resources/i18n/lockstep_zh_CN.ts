@@ -392,10 +392,6 @@
         <translation>最后一批</translation>
     </message>
     <message>
-        <source>samples in the metric</source>
-        <translation>计入指标的样本</translation>
-    </message>
-    <message>
         <source>every number of ranks</source>
         <translation>任意 rank 数</translation>
     </message>
@@ -782,6 +778,10 @@
     <message>
         <source>refused</source>
         <translation>拒绝</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
     </message>
 </context>
 <context>
@@ -1172,6 +1172,10 @@ max %3
         <source>No finding in %1</source>
         <translation>%1 中没有发现问题</translation>
     </message>
+    <message>
+        <source>Without %1: right for a run that uses none.</source>
+        <translation>没有 %1：对于不使用它们的运行这是正确的。</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::CheckpointsPage</name>
@@ -1299,6 +1303,14 @@ max %3
         <source>The copy was not written</source>
         <translation>未写入副本</translation>
     </message>
+    <message>
+        <source>of gates and drills (%1)</source>
+        <translation>关卡与演练的检查点（%1）</translation>
+    </message>
+    <message>
+        <source>Show checkpoints of gates and drills (%1)</source>
+        <translation>显示关卡与演练的检查点（%1）</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::ChecksModel</name>
@@ -1360,6 +1372,22 @@ max %3
     <message>
         <source>The answer of lockstep-cli could not be read. The run may have started; it then appears in the list.</source>
         <translation>无法读取 lockstep-cli 的回答。运行可能已经开始；若是，它会出现在列表中。</translation>
+    </message>
+    <message>
+        <source>%1 did not answer. It is no Python, or its torch takes more than a minute to import. Try it in a terminal.</source>
+        <translation>%1 没有应答。它不是 Python，或者导入 torch 超过一分钟。请在终端中试一试。</translation>
+    </message>
+    <message>
+        <source>%1 cannot import torch: %2. Choose the Python of the environment that has it.</source>
+        <translation>%1 无法导入 torch：%2。请选择装有 torch 的环境中的 Python。</translation>
+    </message>
+    <message>
+        <source>it said nothing</source>
+        <translation>它没有给出原因</translation>
+    </message>
+    <message>
+        <source>The torch of %1 is %2. Recording a script needs 2.1 or newer.</source>
+        <translation>%1 的 torch 是 %2。记录脚本需要 2.1 或更新版本。</translation>
     </message>
 </context>
 <context>
@@ -1508,6 +1536,33 @@ max %3
     <message>
         <source>Mixed precision rounds sums coarsely, in another order on several ranks; phase 3 measures how far.</source>
         <translation>混合精度的求和舍入较粗，多 rank 时顺序不同；差多少由第 3 阶段测量。</translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::ConfigDiffPane</name>
+    <message>
+        <source>differing only</source>
+        <translation>仅显示不同项</translation>
+    </message>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation>复制为 Markdown</translation>
+    </message>
+    <message>
+        <source>Config diff</source>
+        <translation>配置差异</translation>
+    </message>
+    <message>
+        <source>Differing configuration keys</source>
+        <translation>不同的配置键</translation>
+    </message>
+    <message>
+        <source>Mark two runs: Space for A, Shift+Space for B.</source>
+        <translation>请标记两个运行：空格为 A，Shift+空格为 B。</translation>
+    </message>
+    <message>
+        <source>A %1 against B %2</source>
+        <translation>A %1 对比 B %2</translation>
     </message>
 </context>
 <context>
@@ -2676,14 +2731,6 @@ what was recorded is searched for the first broken link and its cause.</source>
         <translation>打开项目文件夹</translation>
     </message>
     <message>
-        <source>F5</source>
-        <translation>F5</translation>
-    </message>
-    <message>
-        <source>new run</source>
-        <translation>新运行</translation>
-    </message>
-    <message>
         <source>F4</source>
         <translation>F4</translation>
     </message>
@@ -2786,6 +2833,136 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>pin, selection, filter, panel; never stops a run</source>
         <translation>固定、选择、筛选、面板；绝不停止运行</translation>
+    </message>
+    <message>
+        <source>F5, Shift+F5</source>
+        <translation>F5、Shift+F5</translation>
+    </message>
+    <message>
+        <source>new run, use my script</source>
+        <translation>新建运行，使用我的脚本</translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::LiveRanksModel</name>
+    <message>
+        <source>silent</source>
+        <translation>无响应</translation>
+    </message>
+    <message>
+        <source>starting</source>
+        <translation>启动中</translation>
+    </message>
+    <message>
+        <source>training</source>
+        <translation>训练中</translation>
+    </message>
+    <message>
+        <source>finished</source>
+        <translation>已完成</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>ended</source>
+        <translation>已结束</translation>
+    </message>
+    <message>
+        <source>interrupted</source>
+        <translation>已中断</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>data</source>
+        <translation>数据</translation>
+    </message>
+    <message>
+        <source>forward</source>
+        <translation>前向</translation>
+    </message>
+    <message>
+        <source>backward</source>
+        <translation>反向</translation>
+    </message>
+    <message>
+        <source>wait</source>
+        <translation>等待</translation>
+    </message>
+    <message>
+        <source>optimizer</source>
+        <translation>优化器</translation>
+    </message>
+    <message>
+        <source>rank %1</source>
+        <translation>rank %1</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1/%2</translation>
+    </message>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 s</translation>
+    </message>
+    <message>
+        <source>%1 %2 %</source>
+        <translation>%1 %2 %</translation>
+    </message>
+    <message>
+        <source>rank</source>
+        <translation>rank</translation>
+    </message>
+    <message>
+        <source>state</source>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>local loss</source>
+        <translation>本地损失</translation>
+    </message>
+    <message>
+        <source>grad norm, local</source>
+        <translation>本地梯度范数</translation>
+    </message>
+    <message>
+        <source>where the step goes</source>
+        <translation>单步耗时分布</translation>
+    </message>
+    <message>
+        <source>ms</source>
+        <translation>ms</translation>
+    </message>
+    <message>
+        <source>parameters</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>last seen</source>
+        <translation>最近信号</translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::LiveRanksPane</name>
+    <message>
+        <source>Ranks, live</source>
+        <translation>各 rank 实时状态</translation>
+    </message>
+    <message>
+        <source>Ranks, live: %1</source>
+        <translation>各 rank 实时状态：%1</translation>
+    </message>
+    <message>
+        <source>Ranks of %1</source>
+        <translation>%1 的各 rank</translation>
     </message>
 </context>
 <context>
@@ -2893,6 +3070,10 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>&amp;Keys</source>
         <translation>快捷键(&amp;K)</translation>
+    </message>
+    <message>
+        <source>Use &amp;my script</source>
+        <translation>使用我的脚本(&amp;M)</translation>
     </message>
 </context>
 <context>
@@ -3059,6 +3240,42 @@ what was recorded is searched for the first broken link and its cause.</source>
         <source>none; for example B6,k=2</source>
         <translation>无；例如 B6,k=2</translation>
     </message>
+    <message>
+        <source>Use my script</source>
+        <translation>使用我的脚本</translation>
+    </message>
+    <message>
+        <source>checkpoint every</source>
+        <translation>检查点间隔</translation>
+    </message>
+    <message>
+        <source>only at the end</source>
+        <translation>仅在结束时</translation>
+    </message>
+    <message>
+        <source>when ranks are lost</source>
+        <translation>丢失 rank 时</translation>
+    </message>
+    <message>
+        <source>stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>go on with fewer</source>
+        <translation>以更少的 rank 继续</translation>
+    </message>
+    <message>
+        <source>go on with one</source>
+        <translation>以单进程继续</translation>
+    </message>
+    <message>
+        <source>Armed, the run goes on by itself from its last checkpoint: same global batch, same order of samples, one curve</source>
+        <translation>启用后，运行会自动从最近的检查点继续：全局批次不变，样本顺序不变，曲线连续</translation>
+    </message>
+    <message>
+        <source>Without checkpoints on the way there is nothing to go on from.</source>
+        <translation>途中没有检查点就无从继续。</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::NextAction</name>
@@ -3182,6 +3399,18 @@ what was recorded is searched for the first broken link and its cause.</source>
         <source>Open report</source>
         <translation>打开报告</translation>
     </message>
+    <message>
+        <source>Use my script</source>
+        <translation>使用我的脚本</translation>
+    </message>
+    <message>
+        <source>Run the same script with several ranks</source>
+        <translation>以多个 rank 运行同一脚本</translation>
+    </message>
+    <message>
+        <source>%1 is the baseline. The same training under torchrun shows where they part.</source>
+        <translation>%1 是基准。在 torchrun 下运行同样的训练可显示二者在何处偏离。</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::NextActionBox</name>
@@ -3289,6 +3518,14 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>differs by design</source>
         <translation>设计上不同</translation>
+    </message>
+    <message>
+        <source>Use my script</source>
+        <translation>使用我的脚本</translation>
+    </message>
+    <message>
+        <source>Run your own Python script, first in one process, then with several ranks</source>
+        <translation>运行您自己的 Python 脚本：先单进程，再多个 rank</translation>
     </message>
 </context>
 <context>
@@ -4449,22 +4686,6 @@ what was recorded is searched for the first broken link and its cause.</source>
         <source>Space marks A, Shift+Space marks B, Enter opens, Del deletes with undo</source>
         <translation>空格标记 A，Shift+空格标记 B，Enter 打开，Del 删除可撤销</translation>
     </message>
-    <message>
-        <source>differing only</source>
-        <translation>仅不同项</translation>
-    </message>
-    <message>
-        <source>Copy as Markdown</source>
-        <translation>复制为 Markdown</translation>
-    </message>
-    <message>
-        <source>Config diff</source>
-        <translation>配置差异</translation>
-    </message>
-    <message>
-        <source>Differing configuration keys</source>
-        <translation>不同的配置键</translation>
-    </message>
     <message numerus="yes">
         <source>%n run(s)</source>
         <translation>
@@ -4478,16 +4699,243 @@ what was recorded is searched for the first broken link and its cause.</source>
         </translation>
     </message>
     <message>
-        <source>Mark two runs: Space for A, Shift+Space for B.</source>
-        <translation>请标记两个运行：空格为 A，Shift+空格为 B。</translation>
-    </message>
-    <message>
-        <source>A %1 against B %2</source>
-        <translation>A %1 与 B %2 对比</translation>
-    </message>
-    <message>
         <source>No runs to show. F5 starts one.</source>
         <translation>没有可显示的运行。按 F5 开始一个。</translation>
+    </message>
+    <message>
+        <source>Runs that gates, drills and proofs started for themselves</source>
+        <translation>关卡、演练和证明为自身启动的运行</translation>
+    </message>
+    <message>
+        <source>Show runs of gates and drills (%1)</source>
+        <translation>显示关卡与演练的运行（%1）</translation>
+    </message>
+    <message>
+        <source>No runs of your own yet. F5 starts one.</source>
+        <translation>还没有您自己的运行。按 F5 启动一个。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n of gates and drills</source>
+        <translation>
+            <numerusform>关卡与演练 %n 个</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::ScriptPanel</name>
+    <message>
+        <source>Use my script</source>
+        <translation>使用我的脚本</translation>
+    </message>
+    <message>
+        <source>Built-in workload</source>
+        <translation>内置工作负载</translation>
+    </message>
+    <message>
+        <source>Close (Esc)</source>
+        <translation>关闭（Esc）</translation>
+    </message>
+    <message>
+        <source>Close the form</source>
+        <translation>关闭表单</translation>
+    </message>
+    <message>
+        <source>the folder from which you start it</source>
+        <translation>启动脚本时所在的文件夹</translation>
+    </message>
+    <message>
+        <source>working folder</source>
+        <translation>工作文件夹</translation>
+    </message>
+    <message>
+        <source>Choose the working folder</source>
+        <translation>选择工作文件夹</translation>
+    </message>
+    <message>
+        <source>interpreter</source>
+        <translation>解释器</translation>
+    </message>
+    <message>
+        <source>Choose the interpreter</source>
+        <translation>选择解释器</translation>
+    </message>
+    <message>
+        <source>command, one process</source>
+        <translation>命令，单进程</translation>
+    </message>
+    <message>
+        <source>Choose the script</source>
+        <translation>选择脚本</translation>
+    </message>
+    <message>
+        <source>command, several ranks</source>
+        <translation>命令，多个 rank</translation>
+    </message>
+    <message>
+        <source>Choose the script for several ranks</source>
+        <translation>选择多 rank 的脚本</translation>
+    </message>
+    <message>
+        <source>as the command says</source>
+        <translation>由命令决定</translation>
+    </message>
+    <message>
+        <source>ranks</source>
+        <translation>rank 数</translation>
+    </message>
+    <message>
+        <source>none; for example loss=([0-9.]+)</source>
+        <translation>无；例如 loss=([0-9.]+)</translation>
+    </message>
+    <message>
+        <source>pattern of the printed loss</source>
+        <translation>打印损失的匹配模式</translation>
+    </message>
+    <message>
+        <source>What will run</source>
+        <translation>将要运行的命令</translation>
+    </message>
+    <message>
+        <source>Run both</source>
+        <translation>运行两者</translation>
+    </message>
+    <message>
+        <source>Python (*.py);;All files (*)</source>
+        <translation>Python (*.py);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Python %1, torch %2</source>
+        <translation>Python %1，torch %2</translation>
+    </message>
+    <message>
+        <source>asked for its torch</source>
+        <translation>正在查询其 torch</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rank(s)</source>
+        <translation>
+            <numerusform>%n 个 rank</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Run one process, then several ranks</source>
+        <translation>先运行单进程，再运行多个 rank</translation>
+    </message>
+    <message>
+        <source>Run one process</source>
+        <translation>运行单进程</translation>
+    </message>
+    <message>
+        <source>Run several ranks</source>
+        <translation>运行多个 rank</translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::ScriptRunsView</name>
+    <message>
+        <source>Runs of the script</source>
+        <translation>脚本的运行</translation>
+    </message>
+    <message>
+        <source>Open in Curves</source>
+        <translation>在曲线页打开</translation>
+    </message>
+    <message>
+        <source>Find causes</source>
+        <translation>查找原因</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rank(s)</source>
+        <translation>
+            <numerusform>%n 个 rank</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>one process</source>
+        <translation>单进程</translation>
+    </message>
+    <message>
+        <source>not started</source>
+        <translation>未启动</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>等待</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::ScriptSetup</name>
+    <message>
+        <source>A quotation mark is not closed. Write &quot;...&quot; around words with spaces.</source>
+        <translation>引号没有闭合。请用 &quot;...&quot; 括住带空格的词。</translation>
+    </message>
+    <message>
+        <source>%1 is no program. Write env %1 before the command to set a variable.</source>
+        <translation>%1 不是程序。要设置变量，请在命令前写 env %1。</translation>
+    </message>
+    <message>
+        <source>%1 was not found beside the interpreter nor in PATH. Write its whole path.</source>
+        <translation>在解释器旁和 PATH 中都找不到 %1。请写出完整路径。</translation>
+    </message>
+    <message>
+        <source>No script is named. Write for example python train.py, or python -m package.module.</source>
+        <translation>没有指定脚本。例如 python train.py，或 python -m package.module。</translation>
+    </message>
+    <message>
+        <source>No module is named after -m. Write for example python -m package.module.</source>
+        <translation>-m 之后没有模块名。例如 python -m package.module。</translation>
+    </message>
+    <message>
+        <source>%1 is not in %2. Write its path from the working folder.</source>
+        <translation>%2 中没有 %1。请写出相对于工作文件夹的路径。</translation>
+    </message>
+    <message>
+        <source>No folder is chosen. Choose the one from which you start the script.</source>
+        <translation>未选择文件夹。请选择启动脚本时所在的文件夹。</translation>
+    </message>
+    <message>
+        <source>There is no folder %1. Choose the one from which you start the script.</source>
+        <translation>文件夹 %1 不存在。请选择启动脚本时所在的文件夹。</translation>
+    </message>
+    <message>
+        <source>No interpreter is chosen. Choose the Python that has your torch.</source>
+        <translation>未选择解释器。请选择装有 torch 的 Python。</translation>
+    </message>
+    <message>
+        <source>%1 is no program. Choose the Python that has your torch, for example .venv/bin/python.</source>
+        <translation>%1 不是程序。请选择装有 torch 的 Python，例如 .venv/bin/python。</translation>
+    </message>
+    <message>
+        <source>The pattern cannot be read: %1. Write for example loss=([0-9.]+).</source>
+        <translation>无法解析该模式：%1。例如 loss=([0-9.]+)。</translation>
+    </message>
+    <message>
+        <source>No part of the pattern is in parentheses. Put them around the number: loss=([0-9.]+).</source>
+        <translation>模式中没有括号。请用括号括住数字：loss=([0-9.]+)。</translation>
+    </message>
+    <message>
+        <source>No command is given. Write for example python train.py.</source>
+        <translation>没有给出命令。例如 python train.py。</translation>
+    </message>
+    <message>
+        <source>This command starts several ranks. Write the one for one process here, the other below.</source>
+        <translation>此命令会启动多个 rank。这里请写单进程的命令，另一个写在下面。</translation>
+    </message>
+    <message>
+        <source>The command does not say how many ranks it starts. Say it with --nproc-per-node or in the field for ranks.</source>
+        <translation>命令没有说明启动多少个 rank。请用 --nproc-per-node 或在 rank 数一栏中指定。</translation>
+    </message>
+    <message>
+        <source>The command starts one rank. Write for example torchrun --nproc-per-node 2 %1.</source>
+        <translation>命令只启动一个 rank。例如 torchrun --nproc-per-node 2 %1。</translation>
+    </message>
+    <message>
+        <source>%1 ranks are too many, the most are %2.</source>
+        <translation>%1 个 rank 过多，最多 %2 个。</translation>
     </message>
 </context>
 <context>
@@ -4557,10 +5005,6 @@ what was recorded is searched for the first broken link and its cause.</source>
         <translation>开始 %1</translation>
     </message>
     <message>
-        <source>From a terminal</source>
-        <translation>从终端</translation>
-    </message>
-    <message>
         <source>Runs started in a terminal show up live in an open project.</source>
         <translation>终端中启动的运行会实时出现在打开的项目中。</translation>
     </message>
@@ -4605,6 +5049,18 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>no GPU: NCCL is not offered</source>
         <translation>没有 GPU：不提供 NCCL</translation>
+    </message>
+    <message>
+        <source>Your own script, or from a terminal</source>
+        <translation>您自己的脚本，或从终端开始</translation>
+    </message>
+    <message>
+        <source>Use my script</source>
+        <translation>使用我的脚本</translation>
+    </message>
+    <message>
+        <source>Your training script runs as it is: one process, then several ranks. Makes a project %1.</source>
+        <translation>训练脚本无需改动即可运行：先单进程，再多个 rank。将创建项目 %1。</translation>
     </message>
 </context>
 <context>

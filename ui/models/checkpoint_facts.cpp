@@ -60,9 +60,14 @@ FactTable resumeTable(const VerifyReport& report)
     FactTable out;
     out.headers = {Tr::tr("part"), Tr::tr("rank"), Tr::tr("in the file"), Tr::tr("note")};
     for (const ResumeItem& item : report.resume)
-        out.rows.push_back({item.present ? State::Holds : State::CannotCompare,
+        out.rows.push_back({item.present  ? State::Holds
+                            : item.needed ? State::CannotCompare
+                                          : State::Off,
                             {qs(item.part), item.rank ? QString::number(*item.rank) : Tr::tr("all"),
-                             item.present ? Tr::tr("yes") : Tr::tr("missing"), shown(item.note)}});
+                             item.present  ? Tr::tr("yes")
+                             : item.needed ? Tr::tr("missing")
+                                           : Tr::tr("none"),
+                             shown(item.note)}});
     return out;
 }
 

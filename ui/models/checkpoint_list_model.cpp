@@ -6,6 +6,7 @@
 #include <QFileInfo>
 
 #include <algorithm>
+#include <iterator>
 
 namespace lockstep {
 
@@ -24,11 +25,22 @@ void CheckpointListModel::setSnapshot(const ProjectSnapshot& snapshot)
             detail << tr("step %1").arg(seen.step);
         if (seen.bytes > 0)
             detail << formatBytes(seen.bytes);
-        rows.push_back({path, QFileInfo(path).fileName(), detail.join(QStringLiteral(", "))});
+        rows.push_back(
+            {path, QFileInfo(path).fileName(), detail.join(QStringLiteral(", ")), run && run->auxiliary()});
     }
     if (rows == project_)
         return;
     project_ = std::move(rows);
+    auxiliary_ =
+        int(std::count_if(project_.begin(), project_.end(), [](const Row& r) { return r.auxiliary; }));
+    rebuild();
+}
+
+void CheckpointListModel::setAuxiliaryShown(bool shown)
+{
+    if (shown == auxiliaryShown_)
+        return;
+    auxiliaryShown_ = shown;
     rebuild();
 }
 
@@ -50,10 +62,12 @@ void CheckpointListModel::removeOpened(const QString& path)
 void CheckpointListModel::rebuild()
 {
     beginResetModel();
-    rows_ = project_;
+    rows_.clear();
+    std::copy_if(project_.begin(), project_.end(), std::back_inserter(rows_),
+                 [this](const Row& row) { return auxiliaryShown_ || !row.auxiliary; });
     for (const QString& path : opened_) {
         const QFileInfo info(path);
-        rows_.push_back({path, info.fileName(), tr("opened, %1").arg(formatBytes(info.size()))});
+        rows_.push_back({path, info.fileName(), tr("opened, %1").arg(formatBytes(info.size())), false});
     }
     endResetModel();
 }

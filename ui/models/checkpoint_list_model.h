@@ -16,6 +16,9 @@ public:
     using QAbstractListModel::QAbstractListModel;
 
     void setSnapshot(const ProjectSnapshot& snapshot);
+    // Those of runs that a gate, a drill or a proof made; hidden unless asked for.
+    void setAuxiliaryShown(bool shown);
+    int auxiliary() const { return auxiliary_; } // how many there are, shown or not
     // Returns its row.
     int addOpened(const QString& path);
     void removeOpened(const QString& path); // those of runs stay
@@ -28,12 +31,15 @@ public:
 private:
     struct Row {
         QString path, title, detail;
+        bool auxiliary = false;
         bool operator==(const Row&) const = default;
     };
     void rebuild();
 
     std::vector<Row> project_, rows_;
     QStringList opened_;
+    bool auxiliaryShown_ = false;
+    int auxiliary_ = 0;
 };
 
 } // namespace lockstep

@@ -125,15 +125,21 @@ void fineChecks(const CheckpointTree& tree, const VerifyReport& report, Checkpoi
 
 QString resumeText(const VerifyReport& report)
 {
-    QStringList missing;
-    for (const ResumeItem& item : report.resume)
-        if (!item.present && !missing.contains(qs(item.part)))
-            missing << qs(item.part);
     if (report.resume.empty())
         return {};
-    return missing.isEmpty()
-               ? Tr::tr("Holds everything a resumed run needs.")
-               : Tr::tr("To resume a run it lacks: %1.").arg(missing.join(QStringLiteral(", ")));
+    QStringList missing, unused;
+    for (const ResumeItem& item : report.resume) {
+        QStringList& list = item.needed ? missing : unused;
+        if (!item.present && !list.contains(qs(item.part)))
+            list << qs(item.part);
+    }
+    QString text = missing.isEmpty()
+                       ? Tr::tr("Holds everything a resumed run needs.")
+                       : Tr::tr("To resume a run it lacks: %1.").arg(missing.join(QStringLiteral(", ")));
+    if (!unused.isEmpty())
+        text += QLatin1Char(' ') +
+                Tr::tr("Without %1: right for a run that uses none.").arg(unused.join(QStringLiteral(", ")));
+    return text;
 }
 
 } // namespace

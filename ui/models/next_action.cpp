@@ -2,6 +2,7 @@
 
 #include "ui/models/format.h"
 #include "ui/models/phases.h"
+#include "ui/models/run_repeat.h"
 #include "ui/models/runs_model.h"
 
 #include <QCoreApplication>
@@ -54,7 +55,8 @@ NextAction failedRun(const RunEntry& run)
     next.sentence = failure.sentence.empty() ? Tr::tr("The run ended without saying why. Its log is in %1.")
                                                    .arg(formatFolder(qs(run.info.folder)))
                                              : qs(failure.sentence);
-    next.primary = {Command::Rerun, Tr::tr("Run it again"), run.id(), {}};
+    if (canRepeat(run))
+        next.primary = {Command::Rerun, Tr::tr("Run it again"), run.id(), {}};
     next.secondary = {Command::OpenRuns, Tr::tr("Show in Runs"), run.id(), {}};
     return next;
 }
@@ -106,11 +108,14 @@ QString referenceRun(const ProjectSnapshot& snapshot, const RunEntry& run)
         return healthy->id();
     const RunEntry* fallback = nullptr;
     for (const RunEntry& other : snapshot.runs) {
-        if (!other.configReadable || other.config.mode != "single" || !same(other.config) ||
+        // The two scripts of a migration have different names, and nothing but their results says that they belong together.
+        const bool related = run.command ? other.command && other.command->folder == run.command->folder
+                                         : !other.command && same(other.config);
+        if (!other.configReadable || other.config.mode != "single" || !related ||
             !other.config.faults.empty() || other.info.lastStep < 1 ||
             (other.auxiliary() && !run.auxiliary()))
             continue;
-        if (batches(other.config) == batches(run.config))
+        if (!run.command && batches(other.config) == batches(run.config))
             return other.id();
         if (!fallback)
             fallback = &other;
@@ -143,6 +148,7 @@ NextAction nextAction(const ProjectSnapshot& snapshot, const RunVerdicts& verdic
             "Both runs use the same global batches. Their curves show the first step where they part.");
         next.primary = {Command::StartPair, Tr::tr("Start both runs"), {}, {}};
         next.secondary = {Command::NewRun, Tr::tr("Choose settings"), {}, QStringLiteral("single")};
+        next.other = {Command::UseScript, Tr::tr("Use my script"), {}, {}};
         return next;
     }
     // What people started speaks for the project; runs of gates and drills only where there is nothing else.
@@ -168,6 +174,15 @@ NextAction nextAction(const ProjectSnapshot& snapshot, const RunVerdicts& verdic
             ddp ? Tr::tr("Without a single-process run on the same batches nothing can be compared.")
                 : Tr::tr("%1 is the baseline. DDP on the same global batches shows where they part.")
                       .arg(newest.name());
+        if (newest.command) { // only its owner knows the other command
+            next.title = ddp ? next.title : Tr::tr("Run the same script with several ranks");
+            next.sentence =
+                ddp ? next.sentence
+                    : Tr::tr("%1 is the baseline. The same training under torchrun shows where they part.")
+                          .arg(newest.name());
+            next.primary = {Command::UseScript, Tr::tr("Use my script"), newest.id(), {}};
+            return next;
+        }
         next.primary = {Command::StartRun, ddp ? Tr::tr("Start baseline") : Tr::tr("Start DDP run"),
                         newest.id(), ddp ? QStringLiteral("single") : QStringLiteral("ddp")};
         next.secondary = {Command::NewRun, Tr::tr("Choose settings"), {}, next.primary.mode};
@@ -183,7 +198,8 @@ NextAction nextAction(const ProjectSnapshot& snapshot, const RunVerdicts& verdic
         next.sentence =
             Tr::tr("First broken link: %1. Every link before it in the chain agrees.").arg(verdict.link);
         next.primary = {Command::OpenCurves, Tr::tr("Open in Curves"), ddp->id(), {}};
-        next.secondary = {Command::Rerun, Tr::tr("Run it again"), ddp->id(), {}};
+        if (canRepeat(*ddp))
+            next.secondary = {Command::Rerun, Tr::tr("Run it again"), ddp->id(), {}};
         return next;
     }
     for (const PhaseStatus& phase : phaseStatuses(snapshot, true)) {

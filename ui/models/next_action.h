@@ -11,7 +11,18 @@
 namespace lockstep {
 
 struct NextAction {
-    enum class Command { None, NewRun, StartPair, StartRun, StopRun, Rerun, OpenCurves, OpenRuns, OpenPhase };
+    enum class Command {
+        None,
+        NewRun,
+        UseScript,
+        StartPair,
+        StartRun,
+        StopRun,
+        Rerun,
+        OpenCurves,
+        OpenRuns,
+        OpenPhase
+    };
     struct Button {
         Command command = Command::None;
         QString text;
@@ -23,6 +34,7 @@ struct NextAction {
     QString title;
     QString sentence;
     Button primary, secondary;
+    Button other;         // a second way to begin; only where there is nothing yet
     double progress = -1; // 0 to 1; below 0: no bar
 };
 
@@ -33,7 +45,8 @@ NextAction nextAction(const ProjectSnapshot& snapshot, const RunVerdicts& verdic
 
 // The run that `run` is compared with unless the user says otherwise, the strictest one there is:
 // 1. a twin of the same configuration; 2. for a run with a fault, the newest run that differs in the fault only;
-// 3. the newest single run on the same global batches; 4. the newest single run of the same workload and seeds.
+// 3. the newest single run on the same global batches; 4. the newest single run of the same workload and seeds; 5. for a
+// user's script, the newest single run of a script of the same folder, before it or after it.
 // For a single run: the oldest run of the same configuration, if it is another one. Empty when there is none.
 QString referenceRun(const ProjectSnapshot& snapshot, const RunEntry& run);
 

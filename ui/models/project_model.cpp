@@ -28,6 +28,14 @@ std::int64_t storeBytes(const QString& folder)
     return bytes;
 }
 
+std::string joined(const std::vector<std::string>& words)
+{
+    std::string line;
+    for (const std::string& word : words)
+        line += (line.empty() ? "" : " ") + word;
+    return line;
+}
+
 template<typename T>
 bool take(Result<std::vector<T>> result, std::vector<T>& out, std::optional<Error>& error)
 {
@@ -86,6 +94,11 @@ ProjectModel::Answer ProjectModel::Source::read(const QString& folder, bool forc
         entry.configReadable = config.ok();
         if (config)
             entry.config = std::move(config).value();
+        entry.command = scriptCommandOf(info.configJson);
+        // Another command is another configuration: in the hash, in the diff, for the reference run.
+        if (entry.command)
+            entry.config.workloadOptions["command"] = joined(entry.command->words);
+        entry.onLoss = onLossOf(info.configJson);
         entry.info = std::move(info);
         anyRunning = anyRunning || entry.running();
         snapshot->runs.push_back(std::move(entry));

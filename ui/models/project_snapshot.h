@@ -3,12 +3,14 @@
 #pragma once
 
 #include "core/config/run_config.h"
+#include "core/config/run_extras.h"
 #include "core/store/project_store.h"
 
 #include <QString>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace lockstep {
@@ -16,7 +18,9 @@ namespace lockstep {
 struct RunEntry {
     RunInfo info;
     RunConfig config;
-    bool configReadable = true; // false: written by something we cannot read; the table shows "-"
+    std::optional<ScriptCommand> command; // how a user's script was started; nothing for runs of the engine
+    std::string onLoss = "stop";          // what the run does when ranks are lost: a word of `run --on-loss`
+    bool configReadable = true;           // false: written by something we cannot read; the table shows "-"
 
     QString id() const { return QString::fromStdString(info.id); }
     // Ids are unique and begin with the name that was given ("ddp-w2-01"), so they are what people see.

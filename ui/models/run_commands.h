@@ -4,11 +4,32 @@
 #pragma once
 
 #include "core/config/run_config.h"
+#include "core/config/run_extras.h"
 
 #include <QObject>
 #include <QStringList>
 
 namespace lockstep {
+
+// A user's script as a run.
+struct ScriptRun {
+    QString name; // empty: the script's
+    ScriptCommand command;
+};
+
+// What an interpreter says of itself.
+struct InterpreterFacts {
+    QString path;
+    QString python, torch; // versions
+    QString error;         // a sentence; empty: torch can be imported and is new enough
+};
+
+// The words of the command line for a word of `run --on-loss`; none for "stop".
+inline QStringList onLossWords(const std::string& word)
+{
+    return word == "stop" ? QStringList()
+                          : QStringList{QStringLiteral("--on-loss"), QString::fromStdString(word)};
+}
 
 class RunCommands : public QObject
 {
@@ -22,9 +43,15 @@ public:
 
     virtual void createProject(const QString& folder, const QString& workload) = 0; // -> projectCreated
     virtual void startRun(const RunConfig& config) = 0;                             // -> runStarted
-    virtual void stopRun(const QString& runId) = 0;    // SIGTERM: finish the step, save, exit 143
-    virtual void removeRun(const QString& runId) = 0;  // -> runRemoved
-    virtual void restoreRun(const QString& runId) = 0; // takes removeRun back -> runRestored
+    // With further words of the command line that are no part of the configuration.
+    virtual void startRunWith(const RunConfig& config, const QStringList&) { startRun(config); }
+    // One after the other: each begins when the one before it has finished, also if the window is closed by then.
+    // -> runStarted for each as it begins; failed("probe") for the first that does not.
+    virtual void startScripts(const QList<ScriptRun>& scripts) = 0;
+    virtual void checkInterpreter(const QString& path) = 0; // -> interpreterChecked
+    virtual void stopRun(const QString& runId) = 0;         // SIGTERM: finish the step, save, exit 143
+    virtual void removeRun(const QString& runId) = 0;       // -> runRemoved
+    virtual void restoreRun(const QString& runId) = 0;      // takes removeRun back -> runRestored
     // phase: preflight | data | gradients | precision | drills.
     virtual void judgeGate(const QString& phase) = 0; // -> gateJudged
     // With further words of the command line: the fix of a cause, or another plan.
@@ -42,6 +69,7 @@ public:
 
     // Commands in flight; pages show progress from 0.5 s on.
     virtual int pending() const = 0;
+    virtual QString scriptLine(const ScriptRun& script) const = 0;
     virtual void cancelPending() = 0;
 
 Q_SIGNALS:
@@ -50,6 +78,7 @@ Q_SIGNALS:
     void runRemoved(const QString& runId);
     void runRestored(const QString& runId);
     void gateStarted(const QString& phase);
+    void interpreterChecked(const lockstep::InterpreterFacts& facts);
     void gateJudged(const QString& phase);
     void diagnosed();
     void drillPlayed(const QString& kind);

@@ -27,8 +27,17 @@ bool contains(const std::array<std::string_view, N>& list, const std::string& ke
     return std::find(list.begin(), list.end(), key) != list.end();
 }
 
-GroupId groupOf(const std::string& key)
+// Two scripts of a user's own: that they are two is the migration, and what they do differently their figures say.
+bool namesTheScript(const std::string& key, const RunConfig& a, const RunConfig& b)
 {
+    return (key == "workload" || key == "workload_options.script" || key == "workload_options.command") &&
+           a.workloadOptions.contains("script") && b.workloadOptions.contains("script");
+}
+
+GroupId groupOf(const std::string& key, const RunConfig& a, const RunConfig& b)
+{
+    if (namesTheScript(key, a, b))
+        return Launch;
     if (contains(kLaunch, key))
         return Launch;
     if (contains(kEngine, key))
@@ -151,7 +160,7 @@ void RunConfigDiffModel::rebuild()
         row.a = valueIn(flatA, key);
         row.b = valueIn(flatB, key);
         row.differs = row.a != row.b;
-        const GroupId id = groupOf(key);
+        const GroupId id = groupOf(key, *a_, *b_);
         explain(row, id, *a_, *b_);
         Group& group = groups_[id];
         ++group.keys;

@@ -54,11 +54,37 @@ void RunsFilterModel::setLimit(int rows)
     invalidateFilter();
 }
 
+void RunsFilterModel::setAuxiliaryShown(bool shown)
+{
+    auxiliaryShown_ = shown;
+    invalidateFilter();
+}
+
+void RunsFilterModel::setSourceModel(QAbstractItemModel* model)
+{
+    QSortFilterProxyModel::setSourceModel(model);
+    // A new run pushes the last one over the limit, which Qt does not ask about again by itself.
+    for (const auto signal : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
+        connect(model, signal, this, [this] {
+            if (limit_ >= 0)
+                invalidateFilter();
+        });
+}
+
+bool RunsFilterModel::mayShow(const RunsModel& model, int row) const
+{
+    return auxiliaryShown_ || !model.run(row).auxiliary();
+}
+
 bool RunsFilterModel::filterAcceptsRow(int row, const QModelIndex&) const
 {
     const auto* model = qobject_cast<const RunsModel*>(sourceModel());
-    if (!model || (limit_ >= 0 && row >= limit_))
+    if (!model || !mayShow(*model, row))
         return false;
+    int newer = 0;
+    for (int i = 0; limit_ >= 0 && i < row; ++i)
+        if (mayShow(*model, i) && ++newer >= limit_)
+            return false;
     return std::all_of(words_.begin(), words_.end(),
                        [&](const QString& word) { return matches(*model, row, word); });
 }

@@ -7,6 +7,8 @@
 
 namespace lockstep {
 
+class RunsModel;
+
 class RunsFilterModel : public QSortFilterProxyModel
 {
     Q_OBJECT
@@ -14,15 +16,23 @@ class RunsFilterModel : public QSortFilterProxyModel
 public:
     explicit RunsFilterModel(QObject* parent = nullptr);
     void setFilterText(const QString& text);
-    // Shows the newest `rows` only; -1: all.
+    // Shows the newest `rows` of those that may be shown only; -1: all.
     void setLimit(int rows);
+    // Runs that a gate, a drill or a proof made.
+    void setAuxiliaryShown(bool shown);
+    bool auxiliaryShown() const { return auxiliaryShown_; }
+
+    void setSourceModel(QAbstractItemModel* model) override;
 
 protected:
     bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
 
 private:
+    bool mayShow(const RunsModel& model, int row) const;
+
     QStringList words_;
     int limit_ = -1;
+    bool auxiliaryShown_ = false;
 };
 
 } // namespace lockstep

@@ -13,6 +13,7 @@
 #include "ui/widgets/icons.h"
 #include "ui/widgets/two_line_delegate.h"
 
+#include <QCheckBox>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QJsonArray>
@@ -76,9 +77,9 @@ CheckpointsPage::CheckpointsPage(const PageContext& context, QWidget* parent)
     body()->addWidget(columns, 1);
 
     connect(&context.project, &ProjectModel::changed, this,
-            [this](const ProjectSnapshotPtr& snapshot) { list_->setSnapshot(*snapshot); });
-    connect(&context.project, &ProjectModel::closed, this, [this] { list_->setSnapshot({}); });
-    list_->setSnapshot(*context.project.snapshot());
+            [this](const ProjectSnapshotPtr& snapshot) { showSnapshot(*snapshot); });
+    connect(&context.project, &ProjectModel::closed, this, [this] { showSnapshot({}); });
+    showSnapshot(*context.project.snapshot());
     showTree(nullptr);
 }
 
@@ -101,6 +102,14 @@ QWidget* CheckpointsPage::makeList()
     listView_->setMouseTracking(true);
     listView_->setEditTriggers(QAbstractItemView::NoEditTriggers);
     column->addWidget(listView_, 1);
+    auxiliary_ = new QCheckBox(box);
+    auxiliary_->setObjectName(QStringLiteral("showAuxiliary"));
+    auxiliary_->setContentsMargins(12, 4, 12, 4);
+    connect(auxiliary_, &QCheckBox::toggled, list_, &CheckpointListModel::setAuxiliaryShown);
+    auto* switchRow = new QHBoxLayout;
+    switchRow->setContentsMargins(12, 6, 12, 0);
+    switchRow->addWidget(auxiliary_);
+    column->addLayout(switchRow);
     QLabel* hint =
         wrappedLabel("hint", tr("Drop files or folders here. Nothing in a file is executed."), box);
     hint->setContentsMargins(12, 8, 12, 12);
@@ -158,6 +167,15 @@ QWidget* CheckpointsPage::makeTree()
             [this](int row) { tensor_->showTensor(shown_, row); });
     connect(tensor_, &CheckpointTensorPanel::closeRequested, tensor_, &CheckpointTensorPanel::close);
     return box;
+}
+
+void CheckpointsPage::showSnapshot(const ProjectSnapshot& snapshot)
+{
+    list_->setSnapshot(snapshot);
+    auxiliary_->setText(tr("of gates and drills (%1)").arg(list_->auxiliary()));
+    auxiliary_->setAccessibleName(tr("Show checkpoints of gates and drills (%1)").arg(list_->auxiliary()));
+    auxiliary_->setToolTip(auxiliary_->accessibleName());
+    auxiliary_->setVisible(list_->auxiliary() > 0);
 }
 
 void CheckpointsPage::openFile()
@@ -373,6 +391,7 @@ bool CheckpointsPage::escape()
 QJsonObject CheckpointsPage::saveState() const
 {
     return {{QStringLiteral("current"), path_},
+            {QStringLiteral("auxiliary"), auxiliary_->isChecked()},
             {QStringLiteral("opened"), QJsonArray::fromStringList(list_->opened())}};
 }
 
@@ -381,6 +400,7 @@ void CheckpointsPage::restoreState(const QJsonObject& state)
     for (const QJsonValue& path : state.value(QStringLiteral("opened")).toArray())
         if (QFileInfo::exists(path.toString()))
             list_->addOpened(path.toString());
+    auxiliary_->setChecked(state.value(QStringLiteral("auxiliary")).toBool());
     const int row = list_->rowOf(state.value(QStringLiteral("current")).toString());
     if (row >= 0)
         listView_->setCurrentIndex(list_->index(row));

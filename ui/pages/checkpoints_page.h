@@ -6,6 +6,7 @@
 #include "ui/models/query_jobs.h"
 #include "ui/pages/page.h"
 
+class QCheckBox;
 class QListView;
 class QProgressBar;
 class QSplitter;
@@ -20,6 +21,7 @@ class CheckpointRepairPanel;
 class CheckpointKeysView;
 class CheckpointPartsView;
 class CheckpointTensorPanel;
+struct ProjectSnapshot;
 
 class CheckpointsPage : public Page
 {
@@ -39,6 +41,7 @@ public:
 private:
     QWidget* makeList();
     QWidget* makeTree();
+    void showSnapshot(const ProjectSnapshot& snapshot);
     void read(const QString& path);
     void showTree(const CheckpointTreePtr& tree);
     void openFile();
@@ -52,6 +55,7 @@ private:
     CheckpointPartsView* parts_;
     CheckpointKeysView* keys_; // of parts_
     QListView* listView_;
+    QCheckBox* auxiliary_;
     Banner* banner_;
     QProgressBar* progress_;
     QStackedWidget* stack_;

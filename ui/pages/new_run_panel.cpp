@@ -13,7 +13,15 @@
 #include <QSpinBox>
 #include <QThread>
 
+#include <algorithm>
+
 namespace lockstep {
+
+namespace {
+
+enum OnLoss { Stop, Survivors, One }; // rows of the choice
+
+} // namespace
 
 NewRunPanel::NewRunPanel(RunCommands& commands, QWidget* parent) : QFrame(parent), commands_(commands)
 {
@@ -27,6 +35,10 @@ NewRunPanel::NewRunPanel(RunCommands& commands, QWidget* parent) : QFrame(parent
     head->setContentsMargins(16, 0, 8, 0);
     head->addWidget(label("paneTitle", tr("New run"), this));
     head->addStretch(1);
+    auto* script = linkButton(tr("Use my script"), this);
+    script->setObjectName(QStringLiteral("toScript"));
+    connect(script, &QPushButton::clicked, this, &NewRunPanel::scriptRequested);
+    head->addWidget(script);
     auto* close = new QToolButton(this);
     close->setIcon(icon(QStringLiteral("close"), Tone::Secondary));
     close->setToolTip(tr("Close (Esc)"));
@@ -61,6 +73,13 @@ NewRunPanel::NewRunPanel(RunCommands& commands, QWidget* parent) : QFrame(parent
     clip_ = addText(form, tr("clip norm"), tr("off"), "clip_norm");
     seed_ = addNumber(form, tr("seed"), 0, INT_MAX, "seed");
     record_ = addChoice(form, tr("record"), {"step", "tensor", "full", "off"}, "record");
+    checkpointEvery_ = addNumber(form, tr("checkpoint every"), 0, 100'000'000, "checkpointEvery");
+    checkpointEvery_->setSpecialValueText(tr("only at the end"));
+    onLoss_ = addChoice(form, tr("when ranks are lost"),
+                        {tr("stop"), tr("go on with fewer"), tr("go on with one")}, "onLoss");
+    onLoss_->setToolTip(
+        tr("Armed, the run goes on by itself from its last checkpoint: same global batch, same "
+           "order of samples, one curve"));
     fault_ = addText(form, tr("fault"), tr("none; for example B6,k=2"), "fault");
     name_ = addText(form, tr("name"), tr("made from mode and ranks"), "name");
 
@@ -147,6 +166,7 @@ void NewRunPanel::setConfig(const RunConfig& config)
     clip_->setText(config.clipNorm > 0 ? formatExact(config.clipNorm) : QString());
     seed_->setValue(int(config.seed));
     record_->setCurrentText(qs(config.record));
+    checkpointEvery_->setValue(int(config.checkpointEvery));
     QString faults;
     if (!config.faults.empty()) {
         faults = qs(config.faults.front().id);
@@ -156,6 +176,17 @@ void NewRunPanel::setConfig(const RunConfig& config)
     fault_->setText(faults);
     name_->setText(qs(config.name));
     refresh();
+}
+
+void NewRunPanel::setOnLoss(const std::string& word)
+{
+    onLoss_->setCurrentIndex(word == "survivors" ? Survivors : word == "one" ? One : Stop);
+}
+
+QStringList NewRunPanel::furtherWords() const
+{
+    constexpr const char* kWords[] = {"stop", "survivors", "one"};
+    return onLoss_->isEnabled() ? onLossWords(kWords[std::max(onLoss_->currentIndex(), 0)]) : QStringList();
 }
 
 RunConfig NewRunPanel::config() const
@@ -175,6 +206,7 @@ RunConfig NewRunPanel::config() const
     c.clipNorm = clip_->text().trimmed().isEmpty() ? 0 : clip_->text().toDouble();
     c.seed = std::uint64_t(seed_->value());
     c.record = record_->currentText().toStdString();
+    c.checkpointEvery = checkpointEvery_->value();
     c.name = name_->text().trimmed().toStdString();
     c.faults.clear();
     if (!fault_->text().trimmed().isEmpty())
@@ -211,19 +243,27 @@ void NewRunPanel::refresh()
     error_->setVisible(!sentence.isEmpty());
     start_->setEnabled(sentence.isEmpty());
 
+    // One process has nothing to go on with.
+    const bool several = c.mode == "ddp" && c.world > 1;
+    onLoss_->setEnabled(several);
+    QStringList notes;
+    if (!furtherWords().isEmpty() && c.checkpointEvery == 0)
+        notes << tr("Without checkpoints on the way there is nothing to go on from.");
     const int cores = QThread::idealThreadCount();
     const bool crowded = !single && c.mode != "twin" && c.world > cores;
-    warning_->setText(
-        crowded ? tr("%1 ranks share %2 cores: the run is correct, but slower.").arg(c.world).arg(cores)
-                : QString());
-    warning_->setVisible(crowded);
-    command_->setCode(commands_.commandLine(c));
+    if (crowded)
+        notes << tr("%1 ranks share %2 cores: the run is correct, but slower.").arg(c.world).arg(cores);
+    warning_->setText(notes.join(QLatin1Char(' ')));
+    warning_->setVisible(!notes.isEmpty());
+    command_->setCode(QStringList{commands_.commandLine(c), furtherWords().join(QLatin1Char(' '))}
+                          .join(QLatin1Char(' '))
+                          .trimmed());
 }
 
 void NewRunPanel::start()
 {
     if (start_->isEnabled())
-        commands_.startRun(config());
+        commands_.startRunWith(config(), furtherWords());
 }
 
 void NewRunPanel::focusFirst()

@@ -28,10 +28,13 @@ public:
 
     void setConfig(const RunConfig& config);
     RunConfig config() const; // as the form stands; may be impossible
+    // A word of `run --on-loss`.
+    void setOnLoss(const std::string& word);
     void focusFirst();
 
 Q_SIGNALS:
     void closeRequested();
+    void scriptRequested(); // the form for a user's script instead
 
 private:
     QComboBox* addChoice(QFormLayout* form, const QString& text, const QStringList& values, const char* name);
@@ -41,8 +44,11 @@ private:
     void start();
 
     RunCommands& commands_;
-    RunConfig base_; // what the form does not show
-    QComboBox *mode_, *workload_, *optimizer_, *scheduler_, *record_;
+    RunConfig base_;                  // what the form does not show
+    QStringList furtherWords() const; // what is no part of the configuration
+
+    QComboBox *mode_, *workload_, *optimizer_, *scheduler_, *record_, *onLoss_;
+    QSpinBox* checkpointEvery_;
     QSpinBox *world_, *batch_, *steps_, *accumulate_, *seed_;
     QLineEdit *lr_, *clip_, *fault_, *name_;
     QLabel *worldLabel_, *error_, *warning_;

@@ -16,10 +16,12 @@ NextActionBox::NextActionBox(QWidget* parent)
       sentence_(wrappedLabel("secondary", {}, this)),
       primary_(primaryButton({}, {}, this)),
       secondary_(button({}, {}, this)),
+      other_(button({}, {}, this)),
       progress_(new QProgressBar(this))
 {
     setObjectName(QStringLiteral("nextAction"));
     primary_->setObjectName(QStringLiteral("nextPrimary"));
+    other_->setObjectName(QStringLiteral("nextOther"));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(16, 12, 16, 14);
     column->setSpacing(8);
@@ -35,6 +37,7 @@ NextActionBox::NextActionBox(QWidget* parent)
     words->addLayout(headline);
     words->addWidget(sentence_);
     row->addLayout(words, 1);
+    row->addWidget(other_, 0, Qt::AlignVCenter);
     row->addWidget(secondary_, 0, Qt::AlignVCenter);
     row->addWidget(primary_, 0, Qt::AlignVCenter);
     progress_->setTextVisible(false);
@@ -42,6 +45,7 @@ NextActionBox::NextActionBox(QWidget* parent)
     column->addLayout(row);
     column->addWidget(progress_);
     connect(primary_, &QPushButton::clicked, this, [this] { Q_EMIT chosen(action_.primary); });
+    connect(other_, &QPushButton::clicked, this, [this] { Q_EMIT chosen(action_.other); });
     connect(secondary_, &QPushButton::clicked, this, [this] {
         if (pending_)
             Q_EMIT cancelRequested();
@@ -73,6 +77,8 @@ void NextActionBox::refresh()
     const bool starts = action_.primary.command == NextAction::Command::StartPair ||
                         action_.primary.command == NextAction::Command::StartRun;
     primary_->setIcon(starts ? onAccentIcon(QStringLiteral("play")) : QIcon());
+    other_->setText(action_.other.text);
+    other_->setVisible(!pending_ && action_.other.command != NextAction::Command::None);
     secondary_->setText(pending_ ? tr("Cancel") : action_.secondary.text);
     secondary_->setVisible(pending_ || action_.secondary.command != NextAction::Command::None);
     secondary_->setIcon(!pending_ && action_.secondary.command == NextAction::Command::StopRun

@@ -31,7 +31,7 @@ private:
     NextAction action_;
     bool pending_ = false;
     QLabel *shape_, *title_, *sentence_;
-    QPushButton *primary_, *secondary_;
+    QPushButton *primary_, *secondary_, *other_;
     QProgressBar* progress_;
 };
 

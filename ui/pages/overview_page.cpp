@@ -6,8 +6,10 @@
 #include "ui/models/gates_model.h"
 #include "ui/models/project_model.h"
 #include "ui/models/run_config_diff_model.h"
+#include "ui/models/run_repeat.h"
 #include "ui/models/runs_filter_model.h"
 #include "ui/models/runs_model.h"
+#include "ui/pages/live_ranks_pane.h"
 #include "ui/pages/next_action_box.h"
 #include "ui/pages/pair_plots.h"
 #include "ui/widgets/building_blocks.h"
@@ -16,12 +18,15 @@
 #include <QGridLayout>
 #include <QScrollArea>
 
+#include <algorithm>
+
 namespace lockstep {
 
 namespace {
 
 constexpr int kLastRuns = 8;
 constexpr int kChangesShown = 7;
+constexpr int kValueWidth = 96;
 
 void clearLayout(QLayout* layout)
 {
@@ -44,11 +49,18 @@ OverviewPage::OverviewPage(const PageContext& context, QWidget* parent)
       changesEmpty_(wrappedLabel("secondary", {}, this)),
       gates_(new DataTable(this)),
       runs_(new DataTable(this)),
-      plots_(new PairPlots(this))
+      plots_(new PairPlots(this)),
+      ranks_(new LiveRanksPane(this))
 {
     auto* newRun = button(tr("New run"), QStringLiteral("plus"), this);
     newRun->setToolTip(tr("New run (F5)"));
+    auto* script = button(tr("Use my script"), QStringLiteral("play"), this);
+    script->setObjectName(QStringLiteral("useScript"));
+    script->setToolTip(tr("Run your own Python script, first in one process, then with several ranks"));
+    headActions()->addWidget(script);
     headActions()->addWidget(newRun);
+    connect(script, &QPushButton::clicked, this,
+            [this] { Q_EMIT openRequested(QStringLiteral("runs"), QStringLiteral("script")); });
 
     gates_->setModel(&context.gates);
     gates_->setColumnPlan(GatesModel::Deciding, {GatesModel::Finished, GatesModel::Limit});
@@ -94,6 +106,7 @@ OverviewPage::OverviewPage(const PageContext& context, QWidget* parent)
     column->setSpacing(14);
     column->addWidget(banner_);
     column->addWidget(next_);
+    column->addWidget(ranks_);
     auto* middle = new QHBoxLayout;
     middle->setSpacing(14);
     auto* left = new QVBoxLayout;
@@ -166,7 +179,8 @@ OverviewPage::OverviewPage(const PageContext& context, QWidget* parent)
             [this](int pending) { next_->setPending(pending > 0); });
     connect(&context.commands, &RunCommands::failed, this,
             [this](const QString& command, const QString& sentence) {
-                if (command == QLatin1String("run") || command == QLatin1String("stop"))
+                if (command == QLatin1String("run") || command == QLatin1String("probe") ||
+                    command == QLatin1String("stop"))
                     banner_->showMessage(State::Failed, sentence);
             });
     connect(&context.commands, &RunCommands::runStarted, banner_, &Banner::clear);
@@ -175,7 +189,7 @@ OverviewPage::OverviewPage(const PageContext& context, QWidget* parent)
 
 bool OverviewPage::busy() const
 {
-    return plots_->busy();
+    return plots_->busy() || ranks_->busy();
 }
 
 void OverviewPage::open(const QString&)
@@ -190,8 +204,14 @@ void OverviewPage::refresh()
     if (!context().project.isOpen())
         return;
     next_->setAction(nextAction(*snapshot, context().comparisons.verdicts()));
-    allRuns_->setText(tr("%n run(s)", nullptr, int(snapshot->runs.size())));
-    runsPane_->setVisible(!snapshot->runs.empty());
+    // While something trains, its ranks; afterwards the page is about where the runs part.
+    const auto running = std::find_if(snapshot->runs.begin(), snapshot->runs.end(),
+                                      [](const RunEntry& run) { return run.running(); });
+    ranks_->setRun(running == snapshot->runs.end() ? nullptr : &*running);
+    const auto own = std::count_if(snapshot->runs.begin(), snapshot->runs.end(),
+                                   [](const RunEntry& run) { return !run.auxiliary(); });
+    allRuns_->setText(tr("%n run(s)", nullptr, int(own)));
+    runsPane_->setVisible(own > 0);
 
     // The newest run that has something to be compared with.
     pairA_.clear();
@@ -252,6 +272,8 @@ void OverviewPage::updateChanges()
                 one->setFullText(cell(column));
                 one->setAlignment((at > 0 ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
                 one->setFixedHeight(24);
+                if (at > 0) // a long value leaves the key its place
+                    one->setMaximumWidth(kValueWidth);
                 grid->addWidget(one, row, at);
             };
             const char* const role = maths ? "error" : "body";
@@ -370,9 +392,12 @@ void OverviewPage::follow(const NextAction::Button& button)
     case Command::StopRun:
         context().commands.stopRun(button.target);
         return;
+    case Command::UseScript:
+        Q_EMIT openRequested(QStringLiteral("runs"), QStringLiteral("script"));
+        return;
     case Command::Rerun:
         if (run)
-            context().commands.startRun(run->config);
+            repeatRun(context().commands, *run);
         return;
     case Command::OpenCurves:
         Q_EMIT openRequested(QStringLiteral("curves"), QStringLiteral("run:") + button.target);

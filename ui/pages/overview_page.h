@@ -12,6 +12,7 @@ namespace lockstep {
 class Banner;
 class Chip;
 class DataTable;
+class LiveRanksPane;
 class NextActionBox;
 class PairPlots;
 class Pane;
@@ -47,6 +48,7 @@ private:
     DataTable *gates_, *runs_;
     QVBoxLayout* notes_;
     PairPlots* plots_;
+    LiveRanksPane* ranks_;
     QString pairA_, pairB_;
     QString shownNotes_;
 };

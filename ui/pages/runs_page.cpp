@@ -3,19 +3,18 @@
 #include "ui/models/format.h"
 #include "ui/models/next_action.h"
 #include "ui/models/project_model.h"
-#include "ui/models/run_config_diff_model.h"
+#include "ui/models/run_repeat.h"
 #include "ui/models/runs_filter_model.h"
 #include "ui/models/runs_model.h"
+#include "ui/pages/config_diff_pane.h"
 #include "ui/pages/new_run_panel.h"
 #include "ui/pages/run_removal.h"
+#include "ui/pages/script_panel.h"
 #include "ui/widgets/building_blocks.h"
 #include "ui/widgets/data_table.h"
-#include "ui/widgets/data_tree.h"
 #include "ui/widgets/icons.h"
 
 #include <QCheckBox>
-#include <QClipboard>
-#include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QLineEdit>
@@ -29,10 +28,11 @@ namespace lockstep {
 RunsPage::RunsPage(const PageContext& context, QWidget* parent)
     : Page(context, tr("Runs"), parent),
       filter_(new RunsFilterModel(this)),
-      diff_(new RunConfigDiffModel(this)),
       rows_(new QSplitter(Qt::Vertical, this)),
       columns_(new QSplitter(Qt::Horizontal, this)),
       form_(new NewRunPanel(context.commands, this)),
+      script_(new ScriptPanel(context, this)),
+      diff_(new ConfigDiffPane(this)),
       banner_(new Banner(this))
 {
     auto* newRun = button(tr("New run"), QStringLiteral("plus"), this);
@@ -44,22 +44,27 @@ RunsPage::RunsPage(const PageContext& context, QWidget* parent)
 
     filter_->setSourceModel(&context.runs);
     rows_->addWidget(makeTable());
-    rows_->addWidget(makeDiff());
+    rows_->addWidget(diff_);
     rows_->setStretchFactor(0, 3);
     rows_->setStretchFactor(1, 2);
     rows_->setChildrenCollapsible(false);
     columns_->addWidget(rows_);
     columns_->addWidget(form_);
+    columns_->addWidget(script_);
     columns_->setStretchFactor(0, 1);
-    columns_->setStretchFactor(1, 0);
     columns_->setChildrenCollapsible(false);
     form_->hide();
+    script_->hide();
     body()->addWidget(columns_, 1);
 
     connect(newRun, &QPushButton::clicked, this, [this] { open(QStringLiteral("new")); });
     connect(compare_, &QPushButton::clicked, this,
             [this] { Q_EMIT openRequested(QStringLiteral("curves"), {}); });
     connect(form_, &NewRunPanel::closeRequested, this, [this] { escape(); });
+    connect(form_, &NewRunPanel::scriptRequested, this, &RunsPage::showScript);
+    connect(script_, &ScriptPanel::closeRequested, this, [this] { escape(); });
+    connect(script_, &ScriptPanel::builtInRequested, this, [this] { open(QStringLiteral("new")); });
+    connect(script_, &ScriptPanel::openRequested, this, &RunsPage::openRequested);
     connect(&context.project, &ProjectModel::changed, this, [this] {
         updateActions();
         updateDiff();
@@ -70,7 +75,8 @@ RunsPage::RunsPage(const PageContext& context, QWidget* parent)
     });
     connect(&context.commands, &RunCommands::failed, this,
             [this](const QString& command, const QString& sentence) {
-                if (command != QLatin1String("gate") && command != QLatin1String("init"))
+                if (command != QLatin1String("gate") && command != QLatin1String("init") &&
+                    !(command == QLatin1String("probe") && script_->isVisible())) // said there
                     banner_->showMessage(State::Failed, sentence);
             });
     connect(&context.commands, &RunCommands::runStarted, this, [this](const QString& id) {
@@ -108,6 +114,10 @@ QWidget* RunsPage::makeTable()
     bar->addWidget(stop_);
     bar->addWidget(rerun_);
     bar->addWidget(remove_);
+    auxiliary_ = new QCheckBox(box);
+    auxiliary_->setObjectName(QStringLiteral("showAuxiliary"));
+    auxiliary_->setToolTip(tr("Runs that gates, drills and proofs started for themselves"));
+    bar->addWidget(auxiliary_);
     bar->addStretch(1);
     auto* keys = new ElidedLabel("hint", box, Qt::ElideRight);
     keys->setFullText(tr("Space marks A, Shift+Space marks B, Enter opens, Del deletes with undo"));
@@ -128,6 +138,7 @@ QWidget* RunsPage::makeTable()
     table_->installEventFilter(this);
     column->addWidget(table_, 1);
 
+    connect(auxiliary_, &QCheckBox::toggled, this, &RunsPage::showAuxiliary);
     connect(filterEdit_, &QLineEdit::textChanged, filter_, &RunsFilterModel::setFilterText);
     connect(table_, &DataTable::currentIdChanged, this, &RunsPage::updateActions);
     connect(table_, &DataTable::activatedId, this, [this](const QString& id) {
@@ -150,50 +161,9 @@ QWidget* RunsPage::makeTable()
     connect(stop_, &QPushButton::clicked, this, [this] { context().commands.stopRun(currentRun()); });
     connect(rerun_, &QPushButton::clicked, this, [this] {
         if (const RunEntry* run = context().project.snapshot()->run(currentRun()))
-            context().commands.startRun(run->config);
+            repeatRun(context().commands, *run);
     });
     connect(remove_, &QPushButton::clicked, this, &RunsPage::removeCurrent);
-    return box;
-}
-
-QWidget* RunsPage::makeDiff()
-{
-    auto* box = new QWidget(this);
-    auto* column = new QVBoxLayout(box);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    auto* bar = new QHBoxLayout;
-    bar->setContentsMargins(20, 5, 16, 5);
-    bar->setSpacing(12);
-    diffTitle_ = label("secondary", {}, box);
-    diffSummary_ = label("note", {}, box);
-    auto* only = new QCheckBox(tr("differing only"), box);
-    only->setChecked(true);
-    copy_ = button(tr("Copy as Markdown"), QStringLiteral("copy"), box);
-    copy_->setProperty("small", true);
-    bar->addWidget(label("paneTitle", tr("Config diff"), box));
-    bar->addWidget(diffTitle_);
-    bar->addStretch(1);
-    bar->addWidget(diffSummary_);
-    bar->addWidget(only);
-    bar->addWidget(copy_);
-    column->addLayout(bar);
-    column->addWidget(horizontalLine(box));
-
-    diffView_ = new DataTree(box, 26);
-    diffView_->setAccessibleName(tr("Differing configuration keys"));
-    diffView_->setModel(diff_);
-    diffView_->setIndentation(0); // groups are always open
-    diffView_->setSelectionMode(QAbstractItemView::NoSelection);
-    column->addWidget(diffView_, 1);
-    connect(diff_, &QAbstractItemModel::modelReset, this, [this] {
-        diffView_->expandAll();
-        for (int group = 0; group < diff_->rowCount(); ++group)
-            diffView_->setFirstColumnSpanned(group, {}, true);
-    });
-    connect(only, &QCheckBox::toggled, diff_, &RunConfigDiffModel::setDifferingOnly);
-    connect(copy_, &QPushButton::clicked, this,
-            [this] { QGuiApplication::clipboard()->setText(diff_->markdown()); });
     return box;
 }
 
@@ -208,12 +178,21 @@ void RunsPage::updateActions()
     const RunEntry* run = snapshot->run(currentRun());
     const bool writable = context().project.isOpen() && !snapshot->readOnly;
     stop_->setEnabled(run && run->running());
-    rerun_->setEnabled(run && run->configReadable && writable);
+    rerun_->setEnabled(run && canRepeat(*run) && writable);
     remove_->setEnabled(run && !run->running() && writable);
     compare_->setEnabled(!context().selection.runA().isEmpty() && !context().selection.runB().isEmpty());
     const int marked =
         int(!context().selection.runA().isEmpty()) + int(!context().selection.runB().isEmpty());
-    QString text = tr("%n run(s)", nullptr, int(snapshot->runs.size()));
+    const int hidden = int(std::count_if(snapshot->runs.begin(), snapshot->runs.end(),
+                                         [](const RunEntry& entry) { return entry.auxiliary(); }));
+    auxiliary_->setText(tr("Show runs of gates and drills (%1)").arg(hidden));
+    auxiliary_->setVisible(hidden > 0);
+    table_->setEmptyText(hidden > 0 && !auxiliary_->isChecked()
+                             ? tr("No runs of your own yet. F5 starts one.")
+                             : tr("No runs to show. F5 starts one."));
+    QString text = tr("%n run(s)", nullptr, int(snapshot->runs.size()) - hidden);
+    if (hidden > 0)
+        text += QStringLiteral(", ") + tr("%n of gates and drills", nullptr, hidden);
     if (marked > 0)
         text += QStringLiteral(", ") + tr("%n marked", nullptr, marked);
     setSubtitle(text);
@@ -222,25 +201,7 @@ void RunsPage::updateActions()
 void RunsPage::updateDiff()
 {
     const ProjectSnapshotPtr snapshot = context().project.snapshot();
-    const RunEntry* a = snapshot->run(context().selection.runA());
-    const RunEntry* b = snapshot->run(context().selection.runB());
-    const bool both = a && b && a->configReadable && b->configReadable;
-    if (!both) {
-        diff_->setRuns({}, {}, a ? a->name() : QString(), b ? b->name() : QString());
-        diffTitle_->setText(tr("Mark two runs: Space for A, Shift+Space for B."));
-    } else {
-        const QString title = tr("A %1 against B %2").arg(a->name(), b->name());
-        if (title != diffTitle_->text() || diff_->keys() == 0)
-            diff_->setRuns(a->config, b->config, a->name(), b->name());
-        diffTitle_->setText(title);
-        const int width = diffView_->viewport()->width();
-        diffView_->setColumnWidth(RunConfigDiffModel::Key, std::max(190, width / 6));
-        diffView_->setColumnWidth(RunConfigDiffModel::ValueA, std::max(130, width / 8));
-        diffView_->setColumnWidth(RunConfigDiffModel::ValueB, std::max(130, width / 8));
-        diffView_->setColumnWidth(RunConfigDiffModel::Effect, 160);
-    }
-    diffSummary_->setText(diff_->summary());
-    copy_->setEnabled(both);
+    diff_->setRuns(snapshot->run(context().selection.runA()), snapshot->run(context().selection.runB()));
 }
 
 void RunsPage::mark(bool asB)
@@ -253,7 +214,7 @@ void RunsPage::mark(bool asB)
         selection.setRuns(selection.runA() == run ? QString() : selection.runA(), run);
     else
         selection.setRuns(run, selection.runB());
-    Q_EMIT statusTextChanged(diffTitle_->text());
+    Q_EMIT statusTextChanged(diff_->title());
 }
 
 void RunsPage::removeCurrent()
@@ -263,12 +224,37 @@ void RunsPage::removeCurrent()
         context().undo.push(new RunRemoval(context().commands, run->id(), run->name()));
 }
 
-void RunsPage::showForm(const RunConfig& config)
+void RunsPage::showForm(const RunConfig& config, const std::string& onLoss)
 {
     form_->setConfig(config);
-    form_->show();
-    columns_->setSizes({width() - 348, 348});
+    form_->setOnLoss(onLoss);
+    showPanel(form_, 348);
     form_->focusFirst();
+}
+
+void RunsPage::showScript()
+{
+    script_->suggest();
+    showPanel(script_, 440);
+    script_->focusFirst();
+}
+
+// One of the forms at the right, in the place of the other.
+void RunsPage::showPanel(QWidget* panel, int panelWidth)
+{
+    form_->setVisible(panel == form_);
+    script_->setVisible(panel == script_);
+    QList<int> sizes{width() - panelWidth, 0, 0};
+    sizes[columns_->indexOf(panel)] = panelWidth;
+    columns_->setSizes(sizes);
+}
+
+void RunsPage::showAuxiliary(bool shown)
+{
+    const QString current = currentRun();
+    filter_->setAuxiliaryShown(shown);
+    table_->selectId(current); // hidden: the row that Qt chose instead
+    updateActions();
 }
 
 void RunsPage::open(const QString& argument)
@@ -280,7 +266,7 @@ void RunsPage::open(const QString& argument)
         // purpose.
         const auto newest =
             std::find_if(snapshot->runs.begin(), snapshot->runs.end(), [](const RunEntry& run) {
-                return !run.auxiliary() && run.configReadable &&
+                return !run.auxiliary() && run.configReadable && !run.command &&
                        !run.config.workloadOptions.contains("script");
             });
         RunConfig config = newest == snapshot->runs.end() ? starterConfig(snapshot->info.workload, "single")
@@ -293,8 +279,13 @@ void RunsPage::open(const QString& argument)
             config.alignWorld = config.mode == "single" ? world : 1;
         }
         config.name.clear();
-        showForm(config);
+        showForm(config, newest == snapshot->runs.end() ? "stop" : newest->onLoss);
+    } else if (argument == QLatin1String("script")) {
+        showScript();
     } else if (argument.startsWith(QLatin1String("run:"))) {
+        const RunEntry* run = context().project.snapshot()->run(argument.mid(4));
+        if (run && run->auxiliary())
+            auxiliary_->setChecked(true);
         table_->selectId(argument.mid(4));
         table_->setFocus();
     } else if (!table_->currentIndex().isValid() && filter_->rowCount() > 0) {
@@ -305,8 +296,9 @@ void RunsPage::open(const QString& argument)
 
 bool RunsPage::escape()
 {
-    if (form_->isVisible()) {
+    if (form_->isVisible() || script_->isVisible()) {
         form_->hide();
+        script_->hide();
         table_->setFocus();
         return true;
     }
@@ -327,16 +319,25 @@ QJsonObject RunsPage::saveState() const
 {
     return {{QStringLiteral("filter"), filterEdit_->text()},
             {QStringLiteral("current"), currentRun()},
+            {QStringLiteral("auxiliary"), auxiliary_->isChecked()},
+            {QStringLiteral("script"), toSession(script_->setup())},
             {QStringLiteral("rows"), QString::fromLatin1(rows_->saveState().toBase64())}};
 }
 
 void RunsPage::restoreState(const QJsonObject& state)
 {
     filterEdit_->setText(state.value(QStringLiteral("filter")).toString());
+    auxiliary_->setChecked(state.value(QStringLiteral("auxiliary")).toBool());
+    script_->setSetup(fromSession(state.value(QStringLiteral("script")).toObject()));
     table_->selectId(state.value(QStringLiteral("current")).toString());
     const QByteArray rows = QByteArray::fromBase64(state.value(QStringLiteral("rows")).toString().toLatin1());
     if (!rows.isEmpty())
         rows_->restoreState(rows);
+}
+
+bool RunsPage::busy() const
+{
+    return script_->busy();
 }
 
 bool RunsPage::eventFilter(QObject* watched, QEvent* event)

@@ -1,20 +1,21 @@
 // Runs: the table of all runs, A and B marked by key, and what differs between their configurations. A run is started,
-// stopped, repeated and deleted (with undo) from here.
+// stopped, repeated and deleted (with undo) from here. Runs that gates, drills and proofs made are hidden unless asked for.
 #pragma once
 
 #include "ui/pages/page.h"
 
+class QCheckBox;
 class QLineEdit;
 class QSplitter;
 
 namespace lockstep {
 
 class Banner;
+class ConfigDiffPane;
 class DataTable;
-class DataTree;
 class NewRunPanel;
-class RunConfigDiffModel;
 class RunsFilterModel;
+class ScriptPanel;
 struct RunConfig;
 
 class RunsPage : public Page
@@ -24,11 +25,12 @@ class RunsPage : public Page
 public:
     explicit RunsPage(const PageContext& context, QWidget* parent = nullptr);
 
-    // "new" or "new:MODE" opens the form, "run:ID" selects a run.
+    // "new" or "new:MODE" opens the form, "script" the one for a user's script, "run:ID" selects a run.
     void open(const QString& argument) override;
     QJsonObject saveState() const override;
     void restoreState(const QJsonObject& state) override;
     bool escape() override;
+    bool busy() const override;
     void togglePanel() override;
 
 protected:
@@ -36,24 +38,26 @@ protected:
 
 private:
     QWidget* makeTable();
-    QWidget* makeDiff();
     void updateActions();
     void updateDiff();
     void mark(bool asB);
-    void showForm(const RunConfig& config);
+    void showForm(const RunConfig& config, const std::string& onLoss = "stop");
+    void showScript();
+    void showPanel(QWidget* panel, int width);
+    void showAuxiliary(bool shown);
     void removeCurrent();
     QString currentRun() const;
 
     RunsFilterModel* filter_;
-    RunConfigDiffModel* diff_;
     DataTable* table_;
-    DataTree* diffView_;
     QSplitter *rows_, *columns_;
     NewRunPanel* form_;
+    ScriptPanel* script_;
+    ConfigDiffPane* diff_;
     QLineEdit* filterEdit_;
     Banner* banner_;
-    QLabel *diffTitle_, *diffSummary_;
-    QPushButton *stop_, *rerun_, *remove_, *compare_, *copy_;
+    QCheckBox* auxiliary_;
+    QPushButton *stop_, *rerun_, *remove_, *compare_;
 };
 
 } // namespace lockstep

@@ -18,6 +18,21 @@
 
 namespace lockstep {
 
+namespace {
+
+// A folder that is not there yet, below the working directory, or below home where that cannot be written.
+QString newFolder(const QString& name)
+{
+    const QString base = QFileInfo(QDir::currentPath()).isWritable() ? QDir::currentPath() : QDir::homePath();
+    const QString first = base + QLatin1Char('/') + name;
+    QString folder = first;
+    for (int n = 2; QFileInfo::exists(folder); ++n)
+        folder = QStringLiteral("%1-%2").arg(first).arg(n);
+    return folder;
+}
+
+} // namespace
+
 StartPage::StartPage(RunCommands& commands, WorkloadsModel& workloads, QWidget* parent)
     : QWidget(parent), commands_(commands), workloads_(workloads), banner_(new Banner(this))
 {
@@ -166,25 +181,30 @@ QWidget* StartPage::makeWorkloads()
     return pane;
 }
 
-// A folder that is not there yet, below the working directory, or below home where that cannot be written.
 void StartPage::suggestFolder()
 {
     const QString workload = table_->currentId();
     start_->setText(tr("Start %1").arg(workload));
-    const QString base = QFileInfo(QDir::currentPath()).isWritable() ? QDir::currentPath() : QDir::homePath();
-    const QString name = QStringLiteral("%1/%2-%3rank").arg(base, workload, ranks_->currentText());
-    QString folder = name;
-    for (int n = 2; QFileInfo::exists(folder); ++n)
-        folder = QStringLiteral("%1-%2").arg(name).arg(n);
-    folder_->setText(folder);
+    folder_->setText(newFolder(QStringLiteral("%1-%2rank").arg(workload, ranks_->currentText())));
 }
 
 QWidget* StartPage::makeScript()
 {
-    auto* pane = new Pane(tr("From a terminal"), this);
+    auto* pane = new Pane(tr("Your own script, or from a terminal"), this);
     auto* column = new QVBoxLayout;
     column->setContentsMargins(12, 10, 12, 12);
     column->setSpacing(6);
+    auto* script = button(tr("Use my script"), QStringLiteral("play"), pane);
+    script->setObjectName(QStringLiteral("startScriptProject"));
+    connect(script, &QPushButton::clicked, this,
+            [this] { Q_EMIT scriptRequested(newFolder(QStringLiteral("my-migration"))); });
+    column->addWidget(wrappedLabel(
+        "note",
+        tr("Your training script runs as it is: one process, then several ranks. Makes a project %1.")
+            .arg(formatFolder(newFolder(QStringLiteral("my-migration")))),
+        pane));
+    column->addWidget(script, 0, Qt::AlignLeft);
+    column->addSpacing(4);
     column->addWidget(
         wrappedLabel("note", tr("Runs started in a terminal show up live in an open project."), pane));
     const std::pair<QString, QString> steps[] = {

@@ -35,6 +35,8 @@ Q_SIGNALS:
     void openFolderRequested(const QString& folder);
     // A new project in `folder` that starts this workload in one process and with `ranks` ranks at once.
     void startRequested(const QString& workload, const QString& folder, int ranks);
+    // A new project in `folder` for a script of the user's own.
+    void scriptRequested(const QString& folder);
 
 private:
     QWidget* makeDropZone();

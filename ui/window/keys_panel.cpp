@@ -20,7 +20,7 @@ KeysPanel::KeysPanel(QWidget* parent) : QFrame(parent)
         {tr("Ctrl+1 to 5"), tr("phases and report")},
         {tr("Ctrl+K"), tr("go to page, run or step")},
         {tr("Ctrl+O"), tr("open a project folder")},
-        {tr("F5"), tr("new run")},
+        {tr("F5, Shift+F5"), tr("new run, use my script")},
         {tr("F4"), tr("show or hide the panel at the right")},
         {tr("D"), tr("first divergent step")},
         {tr("L"), tr("next y scale: linear, log, symlog")},

@@ -1,6 +1,7 @@
 #include "ui/window/main_menu.h"
 
 #include "ui/models/format.h"
+#include "ui/models/run_repeat.h"
 #include "ui/widgets/building_blocks.h"
 #include "ui/widgets/theme.h"
 #include "ui/window/go_to_box.h"
@@ -13,6 +14,8 @@
 #include <QMenuBar>
 #include <QSettings>
 #include <QUndoStack>
+
+#include <algorithm>
 
 namespace lockstep {
 
@@ -104,6 +107,8 @@ QMenu* MainMenu::install(MainWindow& w)
     QMenu* run = bar->addMenu(Tr::tr("&Run"));
     needProject << add(run, Tr::tr("&New run"), QKeySequence(Qt::Key_F5), &w,
                        [&w] { w.openPage(QStringLiteral("runs"), QStringLiteral("new")); });
+    needProject << add(run, Tr::tr("Use &my script"), QKeySequence(Qt::SHIFT | Qt::Key_F5), &w,
+                       [&w] { w.openPage(QStringLiteral("runs"), QStringLiteral("script")); });
     QAction* stop = add(run, Tr::tr("&Stop newest running run"), {}, &w, [&w] {
         for (const RunEntry& entry : w.project_.snapshot()->runs)
             if (entry.running()) {
@@ -112,8 +117,11 @@ QMenu* MainMenu::install(MainWindow& w)
             }
     });
     QAction* again = add(run, Tr::tr("Run newest &again"), {}, &w, [&w] {
-        if (!w.project_.snapshot()->runs.empty())
-            w.commands_.startRun(w.project_.snapshot()->runs.front().config);
+        const ProjectSnapshotPtr snapshot = w.project_.snapshot();
+        const auto newest = std::find_if(snapshot->runs.begin(), snapshot->runs.end(),
+                                         [](const RunEntry& run) { return !run.auxiliary(); });
+        if (newest != snapshot->runs.end())
+            repeatRun(w.commands_, *newest);
     });
     needProject << stop << again;
 

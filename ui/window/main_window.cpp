@@ -81,6 +81,10 @@ MainWindow::MainWindow(RunCommands& commands, QWidget* parent)
     connect(start_, &StartPage::openRequested, this, &MainWindow::chooseProject);
     connect(start_, &StartPage::openFolderRequested, this, &MainWindow::openProject);
     connect(start_, &StartPage::startRequested, this, &MainWindow::startWorkload);
+    connect(start_, &StartPage::scriptRequested, this, [this](const QString& folder) {
+        scriptAfterCreate_ = true;
+        commands_.createProject(folder, QStringLiteral("toy-mlp"));
+    });
     connect(&project_, &ProjectModel::opened, this, &MainWindow::projectOpened);
     connect(&project_, &ProjectModel::closed, this, &MainWindow::projectClosed);
     connect(&project_, &ProjectModel::openFailed, this, [this](const QString&, const QString& sentence) {
@@ -100,6 +104,8 @@ MainWindow::MainWindow(RunCommands& commands, QWidget* parent)
     connect(&commands_, &RunCommands::failed, this, [this](const QString& command, const QString& sentence) {
         if (command == QLatin1String("gate"))
             gates_.setJudging({});
+        if (command == QLatin1String("init"))
+            scriptAfterCreate_ = false;
         if (!project_.isOpen())
             start_->showError(sentence);
     });
@@ -144,6 +150,8 @@ void MainWindow::projectOpened()
     restoreSession();
     for (const RunConfig& config : std::exchange(startAfterCreate_, {}))
         commands_.startRun(config);
+    if (std::exchange(scriptAfterCreate_, false))
+        openPage(QStringLiteral("runs"), QStringLiteral("script"));
 }
 
 void MainWindow::projectClosed()

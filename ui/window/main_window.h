@@ -93,6 +93,7 @@ private:
     QHash<QString, Page*> pages_;
     QString currentId_;
     std::vector<RunConfig> startAfterCreate_;
+    bool scriptAfterCreate_ = false; // the form for a script comes first
 };
 
 } // namespace lockstep

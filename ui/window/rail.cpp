@@ -12,8 +12,11 @@
 #include <QListView>
 #include <QMenu>
 #include <QProgressBar>
+#include <QSet>
 #include <QStandardItemModel>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace lockstep {
 
@@ -156,9 +159,18 @@ void Rail::setCount(const char* page, int count, bool red)
 
 void Rail::setSnapshot(const ProjectSnapshot& snapshot, bool open)
 {
-    setCount("runs", int(snapshot.runs.size()), false);
+    const auto own = std::count_if(snapshot.runs.begin(), snapshot.runs.end(),
+                                   [](const RunEntry& run) { return !run.auxiliary(); });
+    setCount("runs", int(own), false); // as the page lists them: without those of gates and drills
     setCount("findings", int(snapshot.findings.size()), true);
-    setCount("checkpoints", int(snapshot.checkpoints.size()), false);
+    QSet<QString> auxiliary;
+    for (const RunEntry& run : snapshot.runs)
+        if (run.auxiliary())
+            auxiliary.insert(run.id());
+    const auto kept = std::count_if(
+        snapshot.checkpoints.begin(), snapshot.checkpoints.end(),
+        [&](const CheckpointSeen& seen) { return !auxiliary.contains(QString::fromStdString(seen.runId)); });
+    setCount("checkpoints", int(kept), false);
     for (int row = 0; row < pages_->rowCount(); ++row) {
         const PageEntry* entry = pageEntry(pages_->item(row)->data(IdRole).toString());
         pages_->item(row)->setEnabled(open || entry->withoutProject);

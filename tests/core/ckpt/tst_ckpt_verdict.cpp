@@ -120,6 +120,7 @@ private Q_SLOTS:
     void wrappedModelAndPlainFile();
     void unrelatedKeysAreNotExplainedByAWrapper();
     void sameKeysGiveNoFinding();
+    void aScalerIsMissedOnlyByRunsThatScale();
     void cutFileHasTheRowOfItsSize_data();
     void cutFileHasTheRowOfItsSize();
     // LOCKSTEP_CKPT_FLIPS=1000 for the full count.
@@ -303,6 +304,28 @@ void TestCkptVerdict::sameKeysGiveNoFinding()
             std::move(verifyCheckpoint(writeKeys(folder, keys).toStdString(), &target)).value();
         QVERIFY2(report.verdicts.empty(), qPrintable(text(report)));
     }
+}
+
+void TestCkptVerdict::aScalerIsMissedOnlyByRunsThatScale()
+{
+    QTemporaryDir folder;
+    const std::string file = writeKeys(folder, kPlainKeys).toStdString();
+    const auto missed = [&](const Target* target, const char* part) {
+        const VerifyReport report = std::move(verifyCheckpoint(file, target)).value();
+        for (const ResumeItem& item : report.resume)
+            if (item.part == part)
+                return !item.present && item.needed;
+        return false;
+    };
+    QVERIFY(!missed(nullptr, "scaler"));
+    QVERIFY(!missed(nullptr, "scheduler"));
+    QVERIFY(missed(nullptr, "optimizer"));
+    Target target = targetOf(kPlainKeys);
+    target.resume = true;
+    target.amp = "bf16";
+    QVERIFY(!missed(&target, "scaler"));
+    target.amp = "fp16";
+    QVERIFY(missed(&target, "scaler"));
 }
 
 void TestCkptVerdict::cutFileHasTheRowOfItsSize_data()

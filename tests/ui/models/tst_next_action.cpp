@@ -34,6 +34,30 @@ private Q_SLOTS:
         QVERIFY(next.title.contains(QStringLiteral("toy-mlp")));
     }
 
+    void anEmptyProjectAlsoTakesAScript()
+    {
+        QCOMPARE(nextAction({}, {}).other.command, Command::UseScript);
+        ProjectSnapshot project;
+        project.runs = {run("a", "single")};
+        QCOMPARE(nextAction(project, {}).other.command, Command::None);
+    }
+
+    void theOtherHalfOfAScriptIsItsOwnersToSay()
+    {
+        ProjectSnapshot project;
+        project.runs = {run("train-01", "single")};
+        project.runs[0].command = ScriptCommand{{"python", "train.py"}, {}, "/w"};
+        QCOMPARE(nextAction(project, {}).primary.command, Command::UseScript);
+        // Scripts of one folder belong together, whatever they are called.
+        RunEntry ddp = run("train_ddp-01", "ddp");
+        ddp.config.workload = "train_ddp";
+        ddp.command = ScriptCommand{{"torchrun", "train_ddp.py"}, {}, "/w"};
+        project.runs.insert(project.runs.begin(), ddp);
+        QCOMPARE(referenceRun(project, project.runs[0]), QStringLiteral("train-01"));
+        project.runs[0].command->folder = "/elsewhere";
+        QCOMPARE(referenceRun(project, project.runs[0]), QString());
+    }
+
     void aRunningRunComesFirst()
     {
         ProjectSnapshot project;

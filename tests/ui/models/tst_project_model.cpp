@@ -1,5 +1,7 @@
 // ProjectModel and SeriesLoader on a real store, also while somebody writes to it.
+#include "ui/models/next_action.h"
 #include "ui/models/project_model.h"
+#include "ui/models/runs_model.h"
 #include "ui/models/series_loader.h"
 #include "ui/support/project_fixture.h"
 
@@ -32,6 +34,28 @@ private Q_SLOTS:
         QTRY_COMPARE(model.snapshot()->runs.front().info.state, RunState::Finished);
         QCOMPARE(model.snapshot()->runs.front().id(), id);
         QCOMPARE(model.snapshot()->runs.front().config.alignWorld, 2);
+    }
+
+    void otherArgumentsOfAScriptAreAnotherConfiguration()
+    {
+        ProjectFixture project;
+        project.script({"python", "train.py", "--lr", "1"});
+        project.script({"python", "train.py", "--lr", "1"});
+        project.script({"python", "train.py", "--lr", "2"});
+        ProjectModel model;
+        model.open(project.folder());
+        QTRY_VERIFY(model.isOpen());
+        const auto& runs = model.snapshot()->runs;
+        QCOMPARE(runs.size(), std::size_t(3));
+        QVERIFY(runs[0].command && runs[0].command->words.back() == "2");
+        RunsModel table;
+        table.setSnapshot(model.snapshot());
+        const auto hash = [&](int row) { return table.index(row, RunsModel::Config).data().toString(); };
+        QCOMPARE(hash(1), hash(2));
+        QVERIFY(hash(0) != hash(1));
+        // So the second run has the first as its reference, the third none.
+        QCOMPARE(referenceRun(*model.snapshot(), runs[1]), runs[2].id());
+        QCOMPARE(referenceRun(*model.snapshot(), runs[0]), QString());
     }
 
     void aFolderWithoutAProjectIsRefusedWithASentence()

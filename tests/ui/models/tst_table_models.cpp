@@ -199,6 +199,36 @@ private Q_SLOTS:
         QCOMPARE(column(filter, RunsModel::Name), names);
     }
 
+    void runsOfGatesAreShownOnlyWhenAskedFor()
+    {
+        RunsModel model;
+        RunsFilterModel filter;
+        QAbstractItemModelTester tester(&filter, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        filter.setSourceModel(&model);
+        filter.setLimit(2);
+        model.setSnapshot(snapshot({entry("gate-a-01"), entry("c-01"), entry("drill-b-01"), entry("b-01"),
+                                    entry("replay-01"), entry("a-01")}));
+        QCOMPARE(column(filter, RunsModel::Name), QStringList({"c-01", "b-01"}));
+        model.setSnapshot(snapshot({entry("d-01"), entry("gate-a-01"), entry("c-01"), entry("drill-b-01"),
+                                    entry("b-01"), entry("replay-01"), entry("a-01")}));
+        QCOMPARE(column(filter, RunsModel::Name),
+                 QStringList({"d-01", "c-01"})); // the limit moves with new runs
+        filter.setLimit(-1);
+        QCOMPARE(column(filter, RunsModel::Name), QStringList({"d-01", "c-01", "b-01", "a-01"}));
+        filter.setAuxiliaryShown(true);
+        QCOMPARE(filter.rowCount(), 7);
+    }
+
+    void aScriptOfThatNameIsNoRunOfAGate()
+    {
+        RunEntry script = entry("replay_buffer-01");
+        QVERIFY(script.auxiliary());
+        ScriptCommand command;
+        command.words = {"python", "replay_buffer.py"};
+        script.info.configJson = withScriptCommand(toJson({}), command);
+        QVERIFY(!script.auxiliary());
+    }
+
     void laterPhasesAreClosedUntilTheGateBeforePasses()
     {
         GatesModel model;
@@ -348,6 +378,24 @@ private Q_SLOTS:
         QCOMPARE(model.addOpened(QStringLiteral("/tmp/x.pt")), 2);
         model.setSnapshot({});
         QCOMPARE(model.rowCount(), 1);
+    }
+
+    void checkpointsOfGatesAreShownOnlyWhenAskedFor()
+    {
+        CheckpointListModel model;
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        ProjectSnapshot project;
+        project.info.folder = "/p";
+        project.runs = {entry("a-01"), entry("gate-b-01")};
+        project.checkpoints = {
+            {"x.pt", "gate-b-01", 1, 0}, {"y.pt", "a-01", 1, 0}, {"z.pt", "gone-01", 1, 0}};
+        model.setSnapshot(project);
+        QCOMPARE(column(model, 0), QStringList({"y.pt", "z.pt"}));
+        QCOMPARE(model.auxiliary(), 1);
+        model.setAuxiliaryShown(true);
+        QCOMPARE(column(model, 0), QStringList({"x.pt", "y.pt", "z.pt"}));
+        model.setAuxiliaryShown(false);
+        QCOMPARE(model.rowCount(), 2);
     }
 
     void workloadsAreListed()

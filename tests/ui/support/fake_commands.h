@@ -24,6 +24,25 @@ public:
         calls << QStringLiteral("start");
         started.push_back(config);
     }
+    void startRunWith(const RunConfig& config, const QStringList& words) override
+    {
+        startRun(config);
+        if (!words.isEmpty())
+            calls << QStringLiteral("with ") + words.join(QLatin1Char(' '));
+    }
+    void startScripts(const QList<ScriptRun>& runs) override
+    {
+        calls << QStringLiteral("scripts %1").arg(runs.size());
+        scripts = runs;
+    }
+    void checkInterpreter(const QString& path) override { calls << QStringLiteral("interpreter ") + path; }
+    QString scriptLine(const ScriptRun& script) const override
+    {
+        QStringList words;
+        for (const std::string& word : script.command.words)
+            words << QString::fromStdString(word);
+        return QStringLiteral("lockstep-cli probe -- ") + words.join(QLatin1Char(' '));
+    }
     void stopRun(const QString& id) override { calls << QStringLiteral("stop ") + id; }
     void removeRun(const QString& id) override { calls << QStringLiteral("remove ") + id; }
     void restoreRun(const QString& id) override { calls << QStringLiteral("restore ") + id; }
@@ -54,3 +73,4 @@ public:
 };
 
 } // namespace lockstep::test
+    QList<ScriptRun> scripts;

@@ -1,6 +1,8 @@
 #include "ui/support/project_fixture.h"
 
 #include "core/config/run_config.h"
+#include "core/config/run_extras.h"
+#include "core/config/script_words.h"
 
 #include <QDateTime>
 
@@ -78,7 +80,8 @@ ProjectFixture::ProjectFixture(const std::string& workload)
 }
 
 std::unique_ptr<RecordedRun> ProjectFixture::start(const std::string& mode, int world,
-                                                   const std::function<void(RunConfig&)>& change)
+                                                   const std::function<void(RunConfig&)>& change,
+                                                   const std::function<void(RunInfo&)>& changeInfo)
 {
     RunConfig config;
     config.mode = mode;
@@ -92,8 +95,32 @@ std::unique_ptr<RecordedRun> ProjectFixture::start(const std::string& mode, int 
     info.configJson = toJson(config);
     info.environmentJson = "{}";
     info.startedUnixMs = QDateTime::currentMSecsSinceEpoch();
+    if (changeInfo)
+        changeInfo(info);
     info = must(store_->addRun(info));
     return std::make_unique<RecordedRun>(*store_, info, must(RunWriter::create(info.folder)), config.world);
+}
+
+QString ProjectFixture::script(const std::vector<std::string>& words, int world)
+{
+    const auto named = [&](RunConfig& config) {
+        config.name = scriptName(words);
+        config.workload = config.name;
+        config.workloadOptions["script"] = config.name + ".py";
+    };
+    const auto started = [&](RunInfo& info) {
+        ScriptCommand command;
+        command.words = words;
+        command.program = "/opt/venv/bin/" + words.front();
+        command.folder = "/home/me/work";
+        command.world = world;
+        command.ddp = world > 1;
+        info.configJson = withScriptCommand(info.configJson, command);
+    };
+    const auto run = start(world > 1 ? "ddp" : "single", world, named, started);
+    run->record(1, 40, plainLoss);
+    run->finish();
+    return run->id();
 }
 
 QString ProjectFixture::finished(const std::string& mode, int world, double offset, std::int64_t from,

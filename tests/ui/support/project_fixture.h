@@ -11,6 +11,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace lockstep::test {
 
@@ -42,7 +44,10 @@ public:
     ProjectStore& store() { return *store_; }
     // Still running; `change` edits the configuration.
     std::unique_ptr<RecordedRun> start(const std::string& mode, int world,
-                                       const std::function<void(RunConfig&)>& change = {});
+                                       const std::function<void(RunConfig&)>& change = {},
+                                       const std::function<void(RunInfo&)>& changeInfo = {});
+    // A user's script: `words` as `probe` keeps them. Finished, 40 steps.
+    QString script(const std::vector<std::string>& words, int world = 1);
     // 40 steps, finished. `offset` is added to the loss from step `from` on.
     QString finished(const std::string& mode, int world, double offset = 0, std::int64_t from = 0,
                      const std::function<void(RunConfig&)>& change = {});

@@ -12,6 +12,7 @@
 #include "ui/window/page_registry.h"
 #include "ui/window/rail.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QComboBox>
 #include <QFile>
@@ -65,6 +66,40 @@ private Q_SLOTS:
         QVERIFY(window.startPage().isVisible());
         window.openPage(QStringLiteral("checkpoints")); // does not
         QCOMPARE(window.currentPage(), QStringLiteral("checkpoints"));
+    }
+
+    void aProjectForAScriptOpensItsForm()
+    {
+        FakeCommands commands;
+        MainWindow window(commands);
+        window.setRemembering(false);
+        window.show();
+        QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("startScriptProject")),
+                          Qt::LeftButton);
+        QVERIFY(commands.calls.last().startsWith(QStringLiteral("create ")));
+        ProjectFixture project; // as the command would have made it
+        Q_EMIT commands.projectCreated(project.folder());
+        QTRY_COMPARE(window.currentPage(), QStringLiteral("runs"));
+        QVERIFY(window.findChild<QWidget*>(QStringLiteral("scriptPanel"))->isVisible());
+        QVERIFY(commands.started.empty());
+    }
+
+    void theNewestRunIsRunAgainAsItWasStarted()
+    {
+        ProjectFixture project;
+        project.script({"python", "train.py"});
+        project.finished("single", 2, 0, 0, [](RunConfig& c) { c.name = "gate-gradients-baseline"; });
+        FakeCommands commands;
+        MainWindow window(commands);
+        window.setRemembering(false);
+        window.show();
+        window.openProject(project.folder());
+        QTRY_COMPARE(window.currentPage(), QStringLiteral("overview"));
+        for (QAction* action : window.findChildren<QAction*>())
+            if (action->text() == QStringLiteral("Run newest &again"))
+                action->trigger();
+        QVERIFY(commands.started.empty()); // neither the gate's run nor the engine
+        QCOMPARE(commands.scripts.size(), 1);
     }
 
     void everyPageOpensByItsKey()

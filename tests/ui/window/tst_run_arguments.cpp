@@ -1,5 +1,7 @@
 // A configuration as a command line: every key that matters must come out, or a repeated run would be another run.
 #include "app/gui/run_arguments.h"
+#include "app/gui/script_arguments.h"
+#include "ui/models/shell_words.h"
 
 #include <QFile>
 #include <QProcess>
@@ -128,6 +130,42 @@ private Q_SLOTS:
         QVERIFY(words.contains(QStringLiteral("0.1234567890123456"))); // every digit
         QVERIFY(words.contains(QStringLiteral("B6,k=2")));
         QVERIFY(shellLine(words).contains(QStringLiteral("'/a b/c.pt'")));
+    }
+
+    void aScriptIsStartedAsItIsTyped()
+    {
+        ScriptRun script;
+        script.command.words = {"/v/bin/python", "train me.py", "--lr", "1"};
+        QCOMPARE(probeArguments(script),
+                 QStringList({"--single", "--", "/v/bin/python", "train me.py", "--lr", "1"}));
+        script.name = QStringLiteral("mine");
+        script.command.words = {"torchrun", "--nproc-per-node", "2", "t.py"};
+        script.command.world = 2;
+        script.command.ddp = true;
+        script.command.metric = "loss=(.*)";
+        script.command.threads = 3;
+        QCOMPARE(probeArguments(script),
+                 QStringList({"--name", "mine", "--ddp", "--threads", "3", "--metric", "loss=(.*)", "--",
+                              "torchrun", "--nproc-per-node", "2", "t.py"}));
+        script.command.words = {"accelerate", "launch", "t.py"}; // does not say its ranks
+        QVERIFY(probeArguments(script).join(QLatin1Char(' ')).contains(QStringLiteral("--world 2")));
+    }
+
+    void anInterpreterIsKnownByItsTorch()
+    {
+        const QString path = QStringLiteral("/v/bin/python");
+        const InterpreterFacts good =
+            interpreterFacts(path, 0, "a banner\n\n[\"3.11.2\", \"2.15.0+cpu\"]\n", "a warning");
+        QCOMPARE(good.torch, QStringLiteral("2.15.0+cpu"));
+        QVERIFY(good.error.isEmpty());
+        QVERIFY(interpreterFacts(path, 1, "", "Traceback\nModuleNotFoundError: No module named 'torch'\n")
+                    .error.contains(QStringLiteral("No module named 'torch'")));
+        QVERIFY(interpreterFacts(path, 0, "[\"3.8\", \"1.13.1\"]", "")
+                    .error.contains(QStringLiteral("2.1 or newer")));
+        for (const InterpreterFacts& bad :
+             {interpreterFacts(path, -1, "", ""), interpreterFacts(path, 0, "", ""),
+              interpreterFacts(path, 0, "hello", "")})
+            QVERIFY(bad.error.endsWith(QLatin1Char('.')));
     }
 
     void theCommandLineProgramKnowsEveryOption()

@@ -1,0 +1,116 @@
+// RunCommands by the real program: scripts of a user's own, one after the other. The ranks are fakes without torch.
+#include "app/gui/cli_commands.h"
+#include "core/store/project_store.h"
+
+#include <QDir>
+#include <QFile>
+#include <QSignalSpy>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lockstep;
+
+namespace {
+
+const QString kRanks = QStringLiteral(LOCKSTEP_SOURCE_DIR "/tests/python/scripts/fake_ranks.py");
+
+} // namespace
+
+class CliCommandsTest : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir dir_;
+    QString python_;
+
+    QString project() const { return dir_.filePath(QStringLiteral("p")); }
+    ScriptRun fake(const std::vector<std::string>& ranks) const
+    {
+        ScriptRun run;
+        run.name = QStringLiteral("fake");
+        run.command.words = {python_.toStdString(), kRanks.toStdString(), "lockstep_probe"};
+        run.command.words.insert(run.command.words.end(), ranks.begin(), ranks.end());
+        run.command.folder = dir_.path().toStdString();
+        run.command.world = int(ranks.size());
+        run.command.ddp = ranks.size() > 1;
+        return run;
+    }
+    std::vector<RunInfo> runs() const
+    {
+        Result<ProjectStore> store = ProjectStore::open(project().toStdString());
+        if (!store)
+            return {};
+        const Result<std::vector<RunInfo>> list = store->runs();
+        return list ? *list : std::vector<RunInfo>();
+    }
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        const QByteArray cli = LOCKSTEP_BIN_DIR "/lockstep-cli";
+        python_ = QStandardPaths::findExecutable(QStringLiteral("python3"));
+        if (!QFile::exists(QString::fromLocal8Bit(cli)))
+            QSKIP("lockstep-cli is not built; ./dev build makes it");
+        if (python_.isEmpty())
+            QSKIP("There is no python3; install it with apt-get install python3");
+        qputenv("LOCKSTEP_CLI", cli);
+    }
+
+    void init() { QVERIFY(ProjectStore::create(project().toStdString(), "toy-mlp").ok()); }
+    void cleanup() { QVERIFY(QDir(project()).removeRecursively()); }
+
+    void theSecondScriptBeginsWhenTheFirstHasFinished()
+    {
+        CliCommands commands;
+        commands.setProjectFolder(project());
+        QSignalSpy started(&commands, &RunCommands::runStarted), failed(&commands, &RunCommands::failed);
+        commands.startScripts({fake({"ok"}), fake({"ok", "ok"})});
+        QTRY_COMPARE_WITH_TIMEOUT(started.size(), 1, 30'000);
+        QCOMPARE(commands.pending(), 0); // what only waits is nothing to look at
+        QTRY_COMPARE_WITH_TIMEOUT(started.size(), 2, 30'000);
+        QVERIFY(failed.isEmpty());
+        const std::vector<RunInfo> list = runs(); // newest first
+        QCOMPARE(list.size(), std::size_t(2));
+        QCOMPARE(list[1].state, RunState::Finished);
+        QVERIFY(list[0].startedUnixMs >= list[1].endedUnixMs);
+        QCOMPARE(list[0].id, started[1].first().toString().toStdString());
+        QTRY_COMPARE_WITH_TIMEOUT(runs().front().state, RunState::Finished, 30'000);
+        QCOMPARE(runs().front().exitCodes, std::vector<int>({0, 0}));
+        const std::optional<ScriptCommand> kept = scriptCommandOf(runs().back().configJson);
+        QVERIFY(kept);
+        QCOMPARE(kept->folder, QFileInfo(dir_.path()).canonicalFilePath().toStdString());
+        QCOMPARE(kept->words, fake({"ok"}).command.words);
+    }
+
+    void afterAFailureNothingMoreIsStarted()
+    {
+        CliCommands commands;
+        commands.setProjectFolder(project());
+        QSignalSpy failed(&commands, &RunCommands::failed);
+        commands.startScripts({fake({"raise"}), fake({"ok", "ok"})});
+        QTRY_COMPARE_WITH_TIMEOUT(failed.size(), 1, 30'000);
+        QCOMPARE(failed.first().at(0).toString(), QStringLiteral("probe"));
+        QVERIFY(
+            failed.first().at(1).toString().startsWith(QStringLiteral("Nothing was started after fake-01")));
+        QCOMPARE(runs().size(), std::size_t(1));
+    }
+
+    void whatIsNoPythonWithTorchSaysSo()
+    {
+        CliCommands commands;
+        QSignalSpy answer(&commands, &RunCommands::interpreterChecked);
+        commands.checkInterpreter(QStringLiteral("/bin/false"));
+        commands.checkInterpreter(QStringLiteral("/not/there"));
+        QTRY_COMPARE_WITH_TIMEOUT(answer.size(), 2, 30'000);
+        for (const QList<QVariant>& one : answer) {
+            const auto facts = one.first().value<InterpreterFacts>();
+            QVERIFY(facts.torch.isEmpty());
+            QVERIFY2(facts.error.startsWith(facts.path) && facts.error.endsWith(QLatin1Char('.')),
+                     qPrintable(facts.error));
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(CliCommandsTest)
+#include "tst_cli_commands.moc"
