@@ -1,16 +1,13 @@
-// diagnose: why two runs part, and on request a proof by replay.
+// diagnose: why two runs part, on request a proof by replay, and which of several causes it is where two are the same bits.
 #include "app/cli/cli_context.h"
-#include "app/cli/diagnose_proof.h"
+#include "app/cli/diagnose_separate.h"
 #include "app/cli/findings_document.h"
-#include "app/cli/opened_run.h"
 #include "app/cli/stopped.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <memory>
-#include <optional>
-#include <set>
 
 namespace lockstep {
 
@@ -19,204 +16,8 @@ namespace {
 struct DiagnoseCommand {
     std::string folder, runA, runB;
     bool prove = false;
+    bool separate = false;
 };
-
-// The replay of a run whose step is not known is cut here.
-constexpr std::int64_t kLongestClean = 2000;
-
-struct Session {
-    std::optional<OpenedRun> reference, suspect, twin;
-    Diagnosis diagnosis;
-    std::vector<ReplayOutcome> replays;
-    bool stopped = false;
-
-    static DiagnosedRun seen(OpenedRun& run) { return {&run.reader, traitsOf(run.config)}; }
-    bool exact() const
-    {
-        return reference->config.mode != "single" && suspect->config.mode != "single" &&
-               reference->config.world == suspect->config.world;
-    }
-    Status judge()
-    {
-        std::optional<DiagnosedRun> replayed;
-        if (twin)
-            replayed = seen(*twin);
-        Result<Diagnosis> judged = diagnose(seen(*reference), seen(*suspect), replayed);
-        if (!judged)
-            return judged.error();
-        diagnosis = std::move(judged).value();
-        return {};
-    }
-};
-
-// Settings that do not decide what is trained.
-bool isIncidental(const std::string& key)
-{
-    static const std::set<std::string> keys = {
-        "mode",        "record",           "steps", "epochs",   "resume",
-        "align_world", "checkpoint_every", "name",  "log_every", "eval_every"};
-    return keys.contains(key);
-}
-
-bool sameTraining(const RunConfig& a, const RunConfig& b)
-{
-    const RunTraits x = traitsOf(a), y = traitsOf(b);
-    if (x.settings.size() != y.settings.size())
-        return false;
-    for (std::size_t i = 0; i < x.settings.size(); ++i)
-        if (x.settings[i] != y.settings[i] && !isIncidental(x.settings[i].first))
-            return false;
-    return true;
-}
-
-// The newest run that `fits`, by state and configuration.
-template<typename Fits>
-Result<std::optional<OpenedRun>> newest(ProjectStore& project, Fits fits)
-{
-    const Result<std::vector<RunInfo>> runs = project.runs();
-    if (!runs)
-        return runs.error();
-    for (const RunInfo& info : *runs) {
-        const Result<RunConfig> config = runConfigFromJson(info.configJson);
-        if (!config || info.state == RunState::Running || info.lastStep < 0 || !fits(info, *config))
-            continue;
-        Result<OpenedRun> opened = openRun(project, info.id);
-        if (!opened)
-            return opened.error();
-        return std::optional(std::move(opened).value());
-    }
-    return std::optional<OpenedRun>();
-}
-
-Status openPair(ProjectStore& project, const DiagnoseCommand& command, Session& session)
-{
-    if (!command.runA.empty()) {
-        for (const auto& [name, run] :
-             {std::pair(command.runA, &session.reference), std::pair(command.runB, &session.suspect)}) {
-            Result<OpenedRun> opened = openRun(project, name);
-            if (!opened)
-                return opened.error();
-            run->emplace(std::move(opened).value());
-        }
-        return {};
-    }
-    auto suspect = newest(project, [](const RunInfo& run, const RunConfig& c) {
-        return !run.auxiliary() && (c.mode == "ddp" || c.mode == "fsdp");
-    });
-    auto reference = newest(project, [](const RunInfo& run, const RunConfig& c) {
-        return !run.auxiliary() && c.mode == "single";
-    });
-    if (suspect && *suspect && reference && !*reference)
-        reference = newest(project, [&](const RunInfo&, const RunConfig& c) {
-            return c.mode == "twin" && c.world == (*suspect)->config.world;
-        });
-    if (!suspect)
-        return suspect.error();
-    if (!reference)
-        return reference.error();
-    if (!*suspect || !*reference)
-        return Error{ErrorKind::NotFound, "There is no pair of runs to diagnose",
-                     *suspect ? "no run of a single process has ended" : "no DDP run has ended",
-                     "Run both, or name the two runs"};
-    session.suspect.emplace(std::move(**suspect));
-    session.reference.emplace(std::move(**reference));
-    return {};
-}
-
-// A replay of the suspect as it was configured, without deviations, if the project has one.
-Status findTwin(ProjectStore& project, Session& session)
-{
-    if (session.exact())
-        return {};
-    auto twin = newest(project, [&](const RunInfo& info, const RunConfig& config) {
-        return config.mode == "twin" && config.faults.empty() && info.id != session.suspect->info.id &&
-               info.lastStep >= session.suspect->info.lastStep &&
-               sameTraining(config, session.suspect->config);
-    });
-    if (!twin)
-        return twin.error();
-    if (*twin)
-        session.twin.emplace(std::move(**twin));
-    return {};
-}
-
-void say(bool json, const std::string& text)
-{
-    if (!json)
-        fmt::print(stderr, "{}\n", text);
-}
-
-bool anyAboveBenign(const Diagnosis& diagnosis)
-{
-    return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                       [](const Finding& f) { return f.certainty != Certainty::Benign; });
-}
-
-// Holds the suspect against a clean replay first, where nothing recorded is exact; then replays one cause after another.
-Status prove(CliContext& context, Session& session)
-{
-    const OpenedRun& suspect = *session.suspect;
-    Result<ReplayRunner> runner = ReplayRunner::create(context, suspect.config, suspect.info.lastStep);
-    if (!runner)
-        return runner.error();
-    int left = kMaxReplays;
-    const bool settingsDiffer = session.exact() && !sameTraining(session.reference->config, suspect.config);
-    const bool onlyEvents = session.diagnosis.firstStep < 0 && anyAboveBenign(session.diagnosis);
-    bool clean = false; // the suspect is what its own settings give
-    if ((!session.exact() && !session.twin) || settingsDiffer || onlyEvents) {
-        const bool known = anyAboveBenign(session.diagnosis);
-        const std::int64_t until = known ? replayUntil(session.diagnosis, suspect.info.lastStep)
-                                         : std::min(suspect.info.lastStep, kLongestClean);
-        --left;
-        const Result<std::string> folder = runner->clean(until);
-        if (!folder)
-            return folder.error();
-        Result<RunReader> reader = RunReader::open(*folder);
-        if (!reader)
-            return reader.error();
-        const Result<ReplayVerdict> verdict = compareReplay(*reader, session.suspect->reader, 0, until);
-        if (!verdict)
-            return verdict.error();
-        clean = verdict->equal;
-        say(context.json,
-            fmt::format("replay without a deviation: {}",
-                        clean ? "equal in every bit"
-                              : fmt::format("parts at step {}, {}", verdict->step, verdict->quantity)));
-        session.replays.push_back(
-            {{"none", {}}, clean ? ReplayOutcome::Equal : ReplayOutcome::Differs, *verdict, {}});
-        if (!session.exact() && !session.twin) {
-            RunConfig config = suspect.config;
-            config.mode = "twin";
-            config.faults.clear();
-            session.twin.emplace(OpenedRun{suspect.info, std::move(config), std::move(reader).value()});
-            if (Status judged = session.judge(); !judged)
-                return judged;
-        }
-    }
-    if (clean || !anyAboveBenign(session.diagnosis)) {
-        if (clean && !settingsDiffer) // nothing but what correct runs have
-            std::erase_if(session.diagnosis.findings,
-                          [](const Finding& f) { return f.certainty != Certainty::Benign; });
-        return {};
-    }
-    const std::int64_t until = replayUntil(session.diagnosis, suspect.info.lastStep);
-    std::vector<FaultSpec> candidates = replayCandidates(session.diagnosis, 100);
-    std::erase_if(candidates, [&](const FaultSpec& fault) { return !runner->canPlay(fault.id); });
-    candidates.resize(std::min(candidates.size(), std::size_t(left)));
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-        Result<ReplayOutcome> outcome = runner->replay(candidates[i], session.suspect->reader, 0, until);
-        if (!outcome)
-            return outcome.error();
-        const char* verdict = outcome->state == ReplayOutcome::Equal     ? "equal in every bit"
-                              : outcome->state == ReplayOutcome::Differs ? "differs"
-                                                                         : "could not be replayed";
-        say(context.json, fmt::format("replay {} of {}, {}: {}", i + 1, candidates.size(),
-                                      faultText(candidates[i]), verdict));
-        session.replays.push_back(std::move(outcome).value());
-    }
-    applyReplays(session.diagnosis, session.replays, traitsOf(suspect.config));
-    return {};
-}
 
 void writeReplay(JsonDocument& json, const ReplayOutcome& replay)
 {
@@ -232,7 +33,22 @@ void writeReplay(JsonDocument& json, const ReplayOutcome& replay)
     json.key("quantity").text(replay.verdict.quantity).key("failure").text(replay.failure).endObject();
 }
 
-void printJson(const Session& session)
+void writeSeparation(JsonDocument& json, const Separation& separation)
+{
+    json.beginObject().key("a").text(separation.runA).key("b").text(separation.runB);
+    for (const auto& [key, causes] :
+         {std::pair("causes", &separation.causes), std::pair("remains", &separation.remains)}) {
+        json.key(key).beginArray();
+        for (const std::string& cause : *causes)
+            json.text(cause);
+        json.endArray();
+    }
+    json.key("setting").beginObject().key("key").text(separation.change.setting);
+    json.key("value").number(separation.change.value).endObject().endObject();
+}
+
+// `separation`: the pair of the session was run to tell causes of another apart.
+void printJson(const DiagnoseSession& session, const Separation* separation)
 {
     JsonDocument json;
     json.beginObject().key("a").text(session.reference->info.id).key("b").text(session.suspect->info.id);
@@ -255,11 +71,16 @@ void printJson(const Session& session)
     json.endArray().key("replays").beginArray();
     for (const ReplayOutcome& replay : session.replays)
         writeReplay(json, replay);
-    json.endArray().endObject();
+    json.endArray();
+    if (separation) {
+        json.key("separates");
+        writeSeparation(json, *separation);
+    }
+    json.endObject();
     json.print();
 }
 
-void printText(const Session& session)
+void printText(const DiagnoseSession& session)
 {
     const Diagnosis& d = session.diagnosis;
     const std::string pair = fmt::format("{} and {}", session.reference->info.id, session.suspect->info.id);
@@ -277,6 +98,46 @@ void printText(const Session& session)
         fmt::print("\n");
 }
 
+// Findings of the pair go to the project; what could not be kept is told beside them.
+void keepFindings(ProjectStore& project, DiagnoseSession& session)
+{
+    std::vector<FindingRow> rows;
+    for (const Finding& finding : session.diagnosis.findings)
+        rows.push_back(findingRow(session.reference->info.id, session.suspect->info.id, finding));
+    if (Status saved = project.saveFindings(session.reference->info.id, session.suspect->info.id, rows);
+        !saved)
+        session.diagnosis.problems.push_back("The findings were not kept: " + saved.error().sentence());
+}
+
+int exitCodeOf(const DiagnoseSession& session)
+{
+    if (!session.diagnosis.comparable)
+        return 3;
+    return session.anyAboveBenign() ? 1 : 0;
+}
+
+int separate(CliContext& context, ProjectStore& project, DiagnoseSession& before, bool proveIt)
+{
+    DiagnoseSession session;
+    const Result<Separation> separation = separateCauses(context, project, before, proveIt, session);
+    if (!separation)
+        return failOrStopped(separation.error());
+    if (separation->remains.empty())
+        keepFindings(project,
+                     session); // something else is at work in it; otherwise the first pair's finding says all
+    if (context.json) {
+        printJson(session, &*separation);
+        return exitCodeOf(session);
+    }
+    printText(session);
+    if (separation->remains.empty())
+        fmt::print("\nNone of {} explains this pair.\n", fmt::join(separation->causes, ", "));
+    else
+        fmt::print("\n{} against {}: {} remains of {}.\n", separation->runB, separation->runA,
+                   fmt::join(separation->remains, ", "), fmt::join(separation->causes, ", "));
+    return exitCodeOf(session);
+}
+
 int diagnoseRuns(CliContext& context, const DiagnoseCommand& command)
 {
     if (command.runA.empty() != command.runB.empty())
@@ -285,33 +146,27 @@ int diagnoseRuns(CliContext& context, const DiagnoseCommand& command)
     Result<ProjectStore> project = ProjectStore::open(command.folder);
     if (!project)
         return fail(project.error());
-    Session session;
-    if (Status opened = openPair(*project, command, session); !opened)
+    DiagnoseSession session;
+    if (Status opened = openPair(*project, command.runA, command.runB, session); !opened)
         return fail(opened.error());
     if (Status found = findTwin(*project, session); !found)
         return fail(found.error());
+    if (command.separate)
+        return separate(context, *project, session, command.prove);
     if (Status judged = session.judge(); !judged)
         return fail(judged.error());
+    bool stopped = false;
     if (command.prove && session.diagnosis.comparable)
         if (Status proven = prove(context, session); !proven) {
-            session.stopped = proven.error().kind == ErrorKind::Cancelled;
+            stopped = proven.error().kind == ErrorKind::Cancelled;
             session.diagnosis.problems.push_back(proven.error().sentence());
         }
-    std::vector<FindingRow> rows;
-    for (const Finding& finding : session.diagnosis.findings)
-        rows.push_back(findingRow(session.reference->info.id, session.suspect->info.id, finding));
-    if (Status saved = project->saveFindings(session.reference->info.id, session.suspect->info.id, rows);
-        !saved)
-        session.diagnosis.problems.push_back("The findings were not kept: " + saved.error().sentence());
+    keepFindings(*project, session);
     if (context.json)
-        printJson(session);
+        printJson(session, nullptr);
     else
         printText(session);
-    if (session.stopped)
-        return stoppedExitCode();
-    if (!session.diagnosis.comparable)
-        return 3;
-    return anyAboveBenign(session.diagnosis) ? 1 : 0;
+    return stopped ? stoppedExitCode() : exitCodeOf(session);
 }
 
 } // namespace
@@ -329,6 +184,9 @@ void addDiagnoseCommand(CLI::App& app, CliContext& context)
                      "id or name of the run to be explained (default: the newest DDP run)")
         ->option_text("B");
     command->add_flag("--prove", options->prove, "replay each suspected cause in a twin, five at most");
+    command->add_flag("--separate", options->separate,
+                      "where several causes are the same bits: make the short pair of runs that tells them "
+                      "apart, and diagnose that");
 }
 
 } // namespace lockstep

@@ -129,8 +129,10 @@ Result<GateInfo> judge(CliContext& context, ProjectStore& project, const GateReq
     if (!config)
         return config.error();
     const auto progress = [&context](const std::string& text) {
-        if (!context.json)
-            fmt::print("{}\n", text);
+        if (context.json)
+            return;
+        fmt::print("{}\n", text);
+        std::fflush(stdout); // a pipe holds lines back otherwise, and the runs of a gate take minutes
     };
     if (request.phase == "gradients") {
         GradientsRequest gradients;

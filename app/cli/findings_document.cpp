@@ -113,6 +113,20 @@ FindingRow findingRow(const std::string& runA, const std::string& runB, const Fi
     return row;
 }
 
+std::string joinEvidence(const std::string& rows, const std::string& more)
+{
+    JsonDocument all;
+    all.beginArray();
+    for (const std::string& part : {rows, more}) {
+        const Result<rapidjson::Document> document = parseJson(part, "evidence");
+        if (document && document->IsArray())
+            for (const auto& row : document->GetArray())
+                row.Accept(all.writer());
+    }
+    all.endArray();
+    return all.text();
+}
+
 std::string findingText(const Finding& finding)
 {
     std::string text = fmt::format("{}  {}  {}\n  {}\n", fmt::join(finding.causes, " or "),

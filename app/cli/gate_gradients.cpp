@@ -1,6 +1,5 @@
 #include "app/cli/gate_gradients.h"
 
-#include "core/gates/gradients_facts.h"
 #include "core/gates/gradients_judge.h"
 #include "core/gates/kept_envelope.h"
 #include "core/host/launch_environment.h"
@@ -29,22 +28,15 @@ Error unfinished(const RunInfo& run)
             "Mend the cause and start the gate again"};
 }
 
-// The envelope of the repeats, for compare and the window. With batch statistics it says nothing about DDP: then none is
-// kept. A judgement that could not measure one has said so already.
-Status keepMeasured(const std::string& folder, const std::vector<GradientsRecord>& records)
+// The runs of one process, which the envelope is measured from.
+std::vector<RunReader*> repeatsOf(const std::vector<GradientsRecord>& records)
 {
     using Role = GradientsRun::Role;
     std::vector<RunReader*> repeats;
     for (const GradientsRecord& record : records)
         if (record.role == Role::Baseline || record.role == Role::Repeat)
             repeats.push_back(record.reader);
-    if (repeats.empty())
-        return keepEnvelope(folder, nullptr);
-    const Result<bool> statistics = hasBatchStatistics(*repeats.front());
-    if (!statistics)
-        return statistics.error();
-    const Result<Envelope> measured = measureEnvelope(repeats);
-    return keepEnvelope(folder, !*statistics && measured ? &*measured : nullptr);
+    return repeats;
 }
 
 } // namespace
@@ -79,7 +71,8 @@ Result<GateInfo> runGradientsGate(CliContext& context, const std::string& folder
     Result<GateInfo> gate = judgeGradients(request.base, records);
     if (!gate)
         return gate.error();
-    if (const Status kept = keepMeasured(folder, records); !kept)
+    if (const Status kept = keepMeasuredEnvelope(folder, repeatsOf(records), KeptBy::Gradients, request.base);
+        !kept)
         return kept.error();
     gate->judgedUnixMs = QDateTime::currentMSecsSinceEpoch();
     return gate;

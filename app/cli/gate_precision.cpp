@@ -5,6 +5,7 @@
 #include "core/ckpt/parts.h"
 #include "core/ckpt/prefix.h"
 #include "core/ckpt/verify.h"
+#include "core/gates/kept_envelope.h"
 #include "core/gates/precision_judge.h"
 #include "core/host/launch_environment.h"
 #include "core/host/run_once.h"
@@ -170,6 +171,13 @@ Result<GateInfo> runPrecisionGate(CliContext& context, const std::string& folder
     Result<GateInfo> gate = judgePrecision(request, records, checkpoint);
     if (!gate)
         return gate.error();
+    std::vector<RunReader*> repeats;
+    for (const PrecisionRecord& record : records)
+        if (record.role == PrecisionRun::Role::Single || record.role == PrecisionRun::Role::Repeat)
+            repeats.push_back(record.reader);
+    if (const Status kept = keepMeasuredEnvelope(folder, repeats, KeptBy::Precision, records.front().config);
+        !kept)
+        return kept.error();
     gate->judgedUnixMs = QDateTime::currentMSecsSinceEpoch();
     return gate;
 }

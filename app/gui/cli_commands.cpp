@@ -211,6 +211,14 @@ void CliCommands::diagnose(const QString& runA, const QString& runB, bool prove)
         [this](int, const QByteArray&) { Q_EMIT diagnosed(); });
 }
 
+void CliCommands::separate(const QString& runA, const QString& runB)
+{
+    run(QStringLiteral("diagnose"),
+        {QStringLiteral("diagnose"), folder_, runA, runB, QStringLiteral("--separate"),
+         QStringLiteral("--prove")},
+        kGateFails, [this](int, const QByteArray&) { Q_EMIT diagnosed(); });
+}
+
 void CliCommands::playDrill(const QString& kind)
 {
     run(QStringLiteral("drill"), {QStringLiteral("drill"), folder_, kind}, kGateFails,

@@ -33,6 +33,7 @@ public:
     void judgeGateWith(const QString& phase, const QStringList& words) override;
     void overrideGate(const QString& phase, const QString& reason) override;
     void diagnose(const QString& runA, const QString& runB, bool prove) override;
+    void separate(const QString& runA, const QString& runB) override;
     void playDrill(const QString& kind) override;
     void writeReport(const QString& path) override;
     QString commandLine(const RunConfig& config) const override;

@@ -177,6 +177,40 @@ private Q_SLOTS:
         QCOMPARE(json["origin"]["quantity"].GetString(), "grad_norm_local");
     }
 
+    void causesOfTheSameBitsAreToldApartByAnotherCount_data()
+    {
+        // At world 2 and two micro-batches the one is the same bits as the other.
+        QTest::addColumn<QString>("planted");
+        QTest::newRow("B2") << QStringLiteral("B2");
+        QTest::newRow("B6") << QStringLiteral("B6");
+    }
+
+    void causesOfTheSameBitsAreToldApartByAnotherCount()
+    {
+        QFETCH(QString, planted);
+        const QStringList both{"--accumulate", "2", "--steps", "4", "--batch", "8"};
+        QCOMPARE(run(QStringList{"--mode", "single", "--align-world", "2", "--name", "one"} + both).exitCode,
+                 0);
+        QCOMPARE(run(QStringList{"--mode", "ddp", "--world", "2", "--fault", planted, "--name", "bad"} + both)
+                     .exitCode,
+                 0);
+        const auto found = cli_->run({"diagnose", project_, "one", "bad", "--json"}).json();
+        QCOMPARE(found["findings"][0]["causes"].Size(), 2U);
+        const CliResult told = cli_->run({"diagnose", project_, "one", "bad", "--separate", "--json"});
+        QVERIFY2(told.exitCode == 1, told.error.constData());
+        const auto json = told.json();
+        const auto& separates = json["separates"];
+        QCOMPARE(separates["setting"]["key"].GetString(), "accumulate");
+        QCOMPARE(separates["setting"]["value"].GetInt(), 3);
+        QCOMPARE(separates["remains"].Size(), 1U);
+        QCOMPARE(QString(separates["remains"][0].GetString()), planted);
+        QCOMPARE(QString(json["findings"][0]["cause"].GetString()), planted);
+        // Told once, nothing is left to tell apart.
+        const CliResult again = cli_->run({"diagnose", project_, "one", "bad", "--separate"});
+        QCOMPARE(again.exitCode, 3);
+        QVERIFY(again.error.contains("No run can tell causes apart"));
+    }
+
     void unknownNamesAreRefusedByTheEngine()
     {
         const CliResult workload = run({"--workload", "resnet"});

@@ -5,6 +5,7 @@
 
 #include <QDateTime>
 
+#include <algorithm>
 #include <utility>
 
 namespace lockstep {
@@ -38,8 +39,10 @@ void ComparisonModel::setSnapshot(const ProjectSnapshotPtr& snapshot)
     const bool otherProject = !snapshot_ || snapshot_->info.folder != snapshot->info.folder;
     snapshot_ = snapshot;
     // A gate that was judged again has measured another envelope.
-    const GateInfo* gate = snapshot_->gate("gradients");
-    const std::int64_t measuredMs = gate ? gate->judgedUnixMs : 0;
+    std::int64_t measuredMs = 0;
+    for (const char* phase : {"gradients", "precision"})
+        if (const GateInfo* gate = snapshot_->gate(phase))
+            measuredMs = std::max(measuredMs, gate->judgedUnixMs);
     const bool otherEnvelope = std::exchange(envelopeMs_, measuredMs) != measuredMs;
     if (otherProject || otherEnvelope) {
         jobs_.cancel();

@@ -25,7 +25,7 @@ struct ComparisonRule {
     Kind kind = Kind::Exact;
     bool batchStatistics = false; // ByDesign: a buffer changes during training (BatchNorm)
     bool randomLayers = false;    // ByDesign: random numbers are drawn in the steps (dropout)
-    bool mixedPrecision = false;  // ByDesign: sums are rounded coarsely, in another order on several ranks
+    bool mixedPrecision = false;  // ByDesign without an envelope: sums are rounded coarsely, in another order
     std::optional<Envelope> envelope;
 
     // `difference` decides whether the runs part; otherwise it is drift that is told and not judged.

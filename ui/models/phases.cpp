@@ -1,5 +1,6 @@
 #include "ui/models/phases.h"
 
+#include "ui/models/deciding_check.h"
 #include "ui/models/format.h"
 
 #include <QCoreApplication>
@@ -58,7 +59,7 @@ void judge(PhaseStatus& status, const GateInfo& gate)
     status.checks = Tr::tr("%1 of %2").arg(holding).arg(total);
     if (total > 0) {
         const GateCheck& deciding = gate.checks[decidingCheck(gate)];
-        status.deciding = qs(deciding.sentence.empty() ? deciding.value : deciding.sentence);
+        status.deciding = decidingText(deciding);
         status.limit = qs(deciding.limit);
     }
     const auto notHolding = total - holding;
@@ -82,15 +83,6 @@ void judge(PhaseStatus& status, const GateInfo& gate)
 }
 
 } // namespace
-
-std::size_t decidingCheck(const GateInfo& gate)
-{
-    for (const char* verdict : {"fail", "cannot_judge"})
-        for (std::size_t i = 0; i < gate.checks.size(); ++i)
-            if (gate.checks[i].verdict == verdict)
-                return i;
-    return 0;
-}
 
 std::span<const PhaseInfo> allPhases()
 {

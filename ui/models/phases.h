@@ -35,10 +35,6 @@ struct PhaseStatus {
     bool open = false; // may be worked on: every gate before it passed or was overridden
 };
 
-// Place of the check that people should see first: the first that fails, else the first that could not be judged, else the
-// first of all.
-std::size_t decidingCheck(const GateInfo& gate);
-
 // One per phase, in order. `judging` is the phase whose gate is being judged now, empty for none.
 std::vector<PhaseStatus> phaseStatuses(const ProjectSnapshot& snapshot, bool projectOpen,
                                        const QString& judging = {});

@@ -59,6 +59,9 @@ public:
     virtual void overrideGate(const QString& phase, const QString& reason) = 0; // empty reason: take it back
     // Why `runB` parts from `runA`; `prove`: by replaying the suspected causes. The findings go to the project.
     virtual void diagnose(const QString& runA, const QString& runB, bool prove) = 0; // -> diagnosed
+    // Where causes of their findings are the same bits: makes the short pair of runs that tells them apart, diagnoses that
+    // and enters what remains. -> diagnosed, or failed("diagnose")
+    virtual void separate(const QString& runA, const QString& runB) = 0;
     // A word of core/gates/drill_plan.h, or "degrade". Recorded as runs of the project.
     virtual void playDrill(const QString& kind) = 0; // -> drillPlayed
     // The ending says the form: .html, .md, .json, .xml.

@@ -1,8 +1,10 @@
 #include "ui/pages/curve_looks.h"
 
 #include <QCoreApplication>
+#include <QFontMetrics>
 
 #include <algorithm>
+#include <array>
 
 namespace lockstep {
 
@@ -12,51 +14,71 @@ struct Tr {
     Q_DECLARE_TR_FUNCTIONS(lockstep::Curves)
 };
 
-int kind(const RunEntry& run)
+constexpr int kNarrowest = 120, kWidest = 184; // of the right margin; the name of the band fits
+constexpr int kBesideLabel = 12;
+
+RunRole roleOf(const RunEntry& run)
 {
-    return run.config.mode == "single" ? 0 : run.config.mode == "twin" ? 2 : 1;
+    return run.config.mode == "single" ? RunRole::Baseline
+           : run.config.mode == "twin" ? RunRole::Twin
+                                       : RunRole::Ranks;
 }
 
-// Runs with their place among runs of the same kind, in draw order.
-std::vector<std::pair<const RunEntry*, int>> inDrawOrder(const std::vector<const RunEntry*>& runs)
+std::vector<PlacedRun> inDrawOrder(const std::vector<const RunEntry*>& runs)
 {
-    std::vector<std::pair<const RunEntry*, int>> ordered;
-    for (int wanted = 0; wanted < 3; ++wanted) {
-        int place = 0;
-        for (const RunEntry* run : runs)
-            if (kind(*run) == wanted)
-                ordered.emplace_back(run, place++);
-    }
+    std::vector<PlacedRun> ordered = placeRuns(runs);
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const PlacedRun& a, const PlacedRun& b) { return a.role < b.role; });
     return ordered;
 }
 
 } // namespace
 
-CurveLook lookOf(const RunEntry& run, int place, const PlotTheme& theme)
+std::vector<PlacedRun> placeRuns(const std::vector<const RunEntry*>& runs)
 {
-    switch (kind(run)) {
-    case 0:
+    const auto count = [&runs](RunRole role) {
+        return std::count_if(runs.begin(), runs.end(),
+                             [role](const RunEntry* run) { return roleOf(*run) == role; });
+    };
+    const bool referenceIsBaseline = count(RunRole::Baseline) == 0 && count(RunRole::Ranks) > 1;
+    std::vector<PlacedRun> placed;
+    int places[3] = {0, 0, 0};
+    for (const RunEntry* run : runs) {
+        RunRole role = roleOf(*run);
+        if (referenceIsBaseline && run == runs.front() && role == RunRole::Ranks)
+            role = RunRole::Baseline;
+        placed.push_back({run, role, places[int(role)]++});
+    }
+    return placed;
+}
+
+CurveLook lookOf(RunRole role, int place, const PlotTheme& theme)
+{
+    switch (role) {
+    case RunRole::Baseline:
         return place == 0 ? CurveLook{theme.single, CurveStyle::Single}
                           : CurveLook{theme.ink3, CurveStyle::Thin};
-    case 2:
+    case RunRole::Twin:
         return {theme.twinOver, CurveStyle::Twin};
-    default:
-        // The first run of several gets the strongest blue.
-        return {theme.rank(std::array{1, 2, 3, 0}[std::size_t(place) % 4]), CurveStyle::Mean};
+    case RunRole::Ranks:
+        break;
     }
+    // The first run of several gets the strongest blue.
+    return {theme.rank(std::array{1, 2, 3, 0}[std::size_t(place) % 4]), CurveStyle::Mean};
 }
 
 CurvePicture curvesOf(const std::vector<const RunEntry*>& runs, const CurveFeed& feed, Quantity quantity,
                       RankDisplay display, const PlotTheme& theme)
 {
     CurvePicture picture;
-    for (const auto& [run, place] : inDrawOrder(runs)) {
+    for (const auto& [run, role, place] : inDrawOrder(runs)) {
         const RunCurvesPtr curves = feed.run(run->id());
-        const CurveLook look = lookOf(*run, place, theme);
+        const CurveLook look = lookOf(role, place, theme);
         const SeriesSnapshot::Ptr mean = curves ? curves->mean(quantity) : nullptr;
         const auto ranks =
             curves && curves->ranks.count(quantity) ? curves->ranks.at(quantity) : std::vector<int>{};
         const bool several = ranks.size() > 1;
+        const bool withRanks = several && role == RunRole::Ranks && place == 0;
         CurveSeries line;
         line.label = several ? Tr::tr("%1 mean").arg(run->name()) : run->name();
         line.endLabel = run->name();
@@ -64,12 +86,12 @@ CurvePicture curvesOf(const std::vector<const RunEntry*>& runs, const CurveFeed&
         line.style = look.style;
         line.data = mean;
         line.bold = true;
-        if (several && display != RankDisplay::Mean && place == 0) {
+        if (withRanks && display != RankDisplay::Mean) {
             const RankSpread& spread = curves->spread.at(quantity);
             picture.bands.push_back({theme.range, QColor(), spread.min, spread.max, {}});
         }
         picture.series.push_back(std::move(line));
-        if (several && display == RankDisplay::All && place == 0)
+        if (withRanks && display == RankDisplay::All)
             for (const int rank : ranks)
                 picture.series.push_back({Tr::tr("rank %1").arg(rank),
                                           theme.rank(rank),
@@ -83,10 +105,10 @@ CurvePicture curvesOf(const std::vector<const RunEntry*>& runs, const CurveFeed&
 CurvePicture deltasOf(const std::vector<const RunEntry*>& runs, const CurveFeed& feed, const PlotTheme& theme)
 {
     CurvePicture picture;
-    for (const auto& [run, place] : inDrawOrder(runs)) {
+    for (const auto& [run, role, place] : inDrawOrder(runs)) {
         if (run->id() == feed.reference())
             continue;
-        CurveLook look = lookOf(*run, place, theme);
+        CurveLook look = lookOf(role, place, theme);
         if (look.style == CurveStyle::Twin)
             look.color = theme.twinAlone;
         if (look.style == CurveStyle::Single)
@@ -102,6 +124,16 @@ CurvePicture deltasOf(const std::vector<const RunEntry*>& runs, const CurveFeed&
         picture.series.push_back(std::move(line));
     }
     return picture;
+}
+
+int endLabelMargin(const std::vector<const CurvePicture*>& pictures)
+{
+    const QFontMetrics metrics(PlotTheme::titleFont());
+    int widest = 0;
+    for (const CurvePicture* picture : pictures)
+        for (const CurveSeries& series : picture->series)
+            widest = std::max(widest, metrics.horizontalAdvance(series.endLabel));
+    return std::clamp(widest + kBesideLabel, kNarrowest, kWidest);
 }
 
 std::vector<CurveBand> toleranceBands(const RunComparison* comparison, const PlotTheme& theme)

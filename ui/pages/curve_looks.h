@@ -15,8 +15,18 @@ struct CurveLook {
     CurveStyle style = CurveStyle::Mean;
 };
 
-// `place`: how many runs of the same kind come before it.
-CurveLook lookOf(const RunEntry& run, int place, const PlotTheme& theme);
+enum class RunRole { Baseline, Ranks, Twin };
+
+struct PlacedRun {
+    const RunEntry* run = nullptr;
+    RunRole role = RunRole::Ranks;
+    int place = 0; // how many runs of the same role come before it
+};
+
+// In the order given, the reference first. Where none of several distributed runs has a single process to stand against,
+// the reference is the baseline, so that A and B never are two similar blues.
+std::vector<PlacedRun> placeRuns(const std::vector<const RunEntry*>& runs);
+CurveLook lookOf(RunRole role, int place, const PlotTheme& theme);
 
 struct CurvePicture {
     std::vector<CurveSeries> series;
@@ -29,6 +39,8 @@ CurvePicture curvesOf(const std::vector<const RunEntry*>& runs, const CurveFeed&
 // Differences to the reference of the feed.
 CurvePicture deltasOf(const std::vector<const RunEntry*>& runs, const CurveFeed& feed,
                       const PlotTheme& theme);
+// Room at the right for the names at the ends of the curves; long ones are cut in the middle.
+int endLabelMargin(const std::vector<const CurvePicture*>& pictures);
 // Where the comparison was judged by a measured envelope: its limits around zero. Else none.
 std::vector<CurveBand> toleranceBands(const RunComparison* comparison, const PlotTheme& theme);
 

@@ -14,7 +14,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr int kLeft = 64, kRight = 104;
+constexpr int kLeft = 64; // numbers of the y axis
 
 } // namespace
 
@@ -45,7 +45,6 @@ CurvePlots::CurvePlots(QWidget* parent)
     for (int i = 0; i < 3; ++i) {
         CurveView* view = heights[i].first;
         view->setMinimumHeight(heights[i].second);
-        view->setMargins(kLeft, kRight);
         view->setXAxisVisible(i == 2);
         group_->add(view);
         column->addWidget(view, stretch[i]);
@@ -54,11 +53,10 @@ CurvePlots::CurvePlots(QWidget* parent)
     slider_->setObjectName(QStringLiteral("stepSlider"));
     slider_->setAccessibleName(tr("Step"));
     slider_->setToolTip(tr("Step under the cursor of all plots"));
-    auto* under = new QHBoxLayout; // under the plot areas
-    under->setContentsMargins(kLeft - 6, 0, kRight - 6, 0);
-    under->addWidget(slider_);
-    column->addLayout(under);
-    navigator_->setMargins(kLeft, kRight);
+    under_ = new QHBoxLayout; // under the plot areas
+    under_->addWidget(slider_);
+    column->addLayout(under_);
+    setRightMargin(endLabelMargin({}));
     navigator_->setFixedHeight(58);
     group_->add(navigator_);
     column->addWidget(navigator_);
@@ -66,8 +64,20 @@ CurvePlots::CurvePlots(QWidget* parent)
     connect(group_, &PlotGroup::cursorStepChanged, this, &CurvePlots::updateSlider);
 }
 
+void CurvePlots::setRightMargin(int right)
+{
+    if (right == right_)
+        return;
+    right_ = right;
+    for (CurveView* view : views())
+        view->setMargins(kLeft, right);
+    navigator_->setMargins(kLeft, right);
+    under_->setContentsMargins(kLeft - 6, 0, right - 6, 0);
+}
+
 void CurvePlots::showPictures(Pictures pictures, const QString& navigatorCaption)
 {
+    setRightMargin(endLabelMargin({&pictures.loss, &pictures.delta, &pictures.grad}));
     symlogThreshold_ = pictures.symlogThreshold;
     std::vector<CurveSeries> whole;
     for (const CurveSeries& one : pictures.loss.series)

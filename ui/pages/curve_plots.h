@@ -8,6 +8,7 @@
 
 #include <QWidget>
 
+class QHBoxLayout;
 class QSlider;
 
 namespace lockstep {
@@ -47,11 +48,14 @@ public:
 
 private:
     void updateSlider();
+    void setRightMargin(int right); // of all plots, so that they line up
 
     PlotGroup* group_;
     CurveView *loss_, *delta_, *grad_;
     NavigatorView* navigator_;
     QSlider* slider_;
+    QHBoxLayout* under_ = nullptr;
+    int right_ = 0;
     double symlogThreshold_ = 1e-6;
     bool fitted_ = false;
 };

@@ -3,6 +3,8 @@
 #include "ui/models/format.h"
 #include "ui/models/next_action.h"
 #include "ui/models/project_model.h"
+#include "ui/models/third_run.h"
+#include "ui/pages/causal_chain.h"
 #include "ui/pages/curve_plots.h"
 #include "ui/pages/curve_toolbar.h"
 #include "ui/pages/evidence_panel.h"
@@ -129,6 +131,14 @@ std::vector<const RunEntry*> CurvesPage::chosenRuns() const
     return runs;
 }
 
+// With the third line that belongs to them: single process, twin and ranks are seen together.
+void CurvesPage::choosePair(const QString& reference, const QString& run)
+{
+    const QString third = thirdRun(*snapshot_, reference, run);
+    context().selection.setExtraRuns(third.isEmpty() ? QStringList() : QStringList(third));
+    context().selection.setRuns(reference, run);
+}
+
 // Nothing was chosen: the newest distributed run against its reference.
 void CurvesPage::chooseDefaults()
 {
@@ -138,7 +148,7 @@ void CurvesPage::chooseDefaults()
         const QString reference = run.auxiliary() ? QString() : referenceRun(*snapshot_, run);
         if (reference.isEmpty())
             continue;
-        context().selection.setRuns(reference, run.id());
+        choosePair(reference, run.id());
         return;
     }
     if (!snapshot_->runs.empty())
@@ -202,18 +212,10 @@ void CurvesPage::showComparison()
     const RunEntry* a = snapshot_ ? snapshot_->run(selection.runA()) : nullptr;
     const RunEntry* b = snapshot_ ? snapshot_->run(selection.runB()) : nullptr;
     evidence_->setComparison(comparison_, a ? a->name() : QString(), b ? b->name() : QString());
-    if (!a || !b) {
+    if (!a || !b)
         strip_->setSentence(State::None, tr("Choose a reference and a second run to see where they part."));
-    } else if (!comparison_) {
-        strip_->setSentence(State::Running, tr("Comparing %1 with %2").arg(b->name(), a->name()));
-    } else if (comparison_->links.empty()) {
-        strip_->setSentence(State::CannotCompare, comparison_->sentence);
-    } else {
-        std::vector<CausalStrip::Cell> cells;
-        for (const LinkRow& link : comparison_->links)
-            cells.push_back({link.state, link.title, link.detail, link.firstStep});
-        strip_->setCells(std::move(cells));
-    }
+    else
+        showChain(*strip_, comparison_, a->name(), b->name());
     showMarks();
 }
 
@@ -323,11 +325,10 @@ void CurvesPage::open(const QString& argument)
         const QString id = argument.mid(4);
         if (const RunEntry* run = snapshot_->run(id)) {
             const QString reference = referenceRun(*snapshot_, *run);
-            context().selection.setExtraRuns({});
             if (reference.isEmpty())
-                context().selection.setRuns(id, {});
+                choosePair(id, {});
             else
-                context().selection.setRuns(reference, id);
+                choosePair(reference, id);
         }
     } else if (argument.startsWith(QLatin1String("step:"))) {
         refresh();

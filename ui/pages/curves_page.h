@@ -40,6 +40,7 @@ private:
     void connectAll();
     void makeExportMenu();
     void chooseDefaults();
+    void choosePair(const QString& reference, const QString& run);
     void refresh(); // project or selection changed
     void draw();    // new rows
     void showComparison();

@@ -1,7 +1,10 @@
-// Findings: why runs part, as `diagnose` found it, how certain that is, the numbers that speak for it, what is ruled out and
-// the fix. Starts a diagnosis of the chosen pair.
+// Findings: where runs part in the causal chain and why, as `diagnose` found it, how certain that is, the numbers that speak for it, what is ruled out and
+// the fix. Starts a diagnosis of the chosen pair, the runs that tell causes of the same bits apart, and a run with the
+// setting that undoes a finding.
 #pragma once
 
+#include "ui/models/evidence_rows.h"
+#include "ui/models/finding_offer.h"
 #include "ui/pages/page.h"
 
 class QLabel;
@@ -10,6 +13,7 @@ class QProgressBar;
 namespace lockstep {
 
 class Banner;
+class CausalStrip;
 class Chip;
 class CodeBlock;
 class DataTable;
@@ -31,9 +35,19 @@ private:
     void refresh();
     void showFinding(int row);
     void diagnose(bool prove);
+    void showOffer(const FindingRow& finding);
+    void separate();
+    void tellWhatRemains();
+    void applySetting();
     void openCurves();
+    void openCurvesAt(qint64 step); // negative: no step
+    void openEvidence(const EvidenceText& row);
+    void showStrip();
+    void setWorking(bool on);
+    int rowOfPair() const; // of the finding shown last; the first where it is gone
 
     FindingsModel* findings_;
+    CausalStrip* strip_;
     DataTable* table_;
     Banner* banner_;
     QWidget* detail_ = nullptr;
@@ -41,9 +55,16 @@ private:
     QLabel *sentence_ = nullptr, *where_ = nullptr, *speaksTitle_ = nullptr, *speaks_ = nullptr,
            *rulesOutTitle_ = nullptr, *rulesOut_ = nullptr, *fixTitle_ = nullptr;
     CodeBlock* fix_ = nullptr;
+    QLabel* offer_ = nullptr;
     QProgressBar* progress_;
-    QPushButton *diagnose_, *prove_, *curves_ = nullptr;
+    QPushButton *cancel_, *diagnose_, *prove_, *curves_ = nullptr, *separate_ = nullptr, *apply_ = nullptr;
+    std::vector<EvidenceText> speaksRows_, excludesRows_; // as shown; links count in them
+    FindingOffer offered_;
     int shown_ = -1;
+    QString shownPair_;                   // "A|B" of the finding that is shown
+    std::optional<FindingRow> separated_; // the finding as it was before its causes were told apart
+    bool toldApart_ = false;              // the command has ended; the project tells what came out
+    bool applying_ = false;               // a run with the mended setting was asked for
 };
 
 } // namespace lockstep

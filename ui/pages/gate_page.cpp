@@ -2,6 +2,7 @@
 
 #include "ui/models/check_titles.h"
 #include "ui/models/checks_model.h"
+#include "ui/models/deciding_check.h"
 #include "ui/models/evidence_rows.h"
 #include "ui/models/format.h"
 #include "ui/models/gates_model.h"

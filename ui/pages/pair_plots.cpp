@@ -8,6 +8,12 @@
 
 namespace lockstep {
 
+namespace {
+
+constexpr int kLeft = 56; // numbers of the y axis
+
+} // namespace
+
 PairPlots::PairPlots(QWidget* parent)
     : Pane(QString(), parent),
       feed_(new CurveFeed({Quantity::Loss}, this)),
@@ -24,7 +30,6 @@ PairPlots::PairPlots(QWidget* parent)
     for (CurveView* view : {loss_, delta_}) {
         view->setInteractive(false);
         view->setMinimumHeight(120);
-        view->setMargins(56, 96);
         view->setXAxisVisible(true);
         row->addWidget(view, 1);
     }
@@ -80,9 +85,12 @@ void PairPlots::draw()
         if (const RunEntry* run = snapshot_->run(id))
             runs.push_back(run);
     CurvePicture curves = curvesOf(runs, *feed_, Quantity::Loss, RankDisplay::Spread, theme);
+    CurvePicture deltas = deltasOf(runs, *feed_, theme);
+    const int right = endLabelMargin({&curves, &deltas});
+    for (CurveView* view : {loss_, delta_})
+        view->setMargins(kLeft, right);
     loss_->setBands(std::move(curves.bands));
     loss_->setSeries(std::move(curves.series));
-    CurvePicture deltas = deltasOf(runs, *feed_, theme);
     delta_->setYScale(YScale::Symlog, feed_->symlogThreshold());
     delta_->setSeries(std::move(deltas.series));
     delta_->setBands(toleranceBands(comparison_.get(), theme));

@@ -287,17 +287,29 @@ void RanksPage::nextScale()
 
 void RanksPage::open(const QString& argument)
 {
-    if (argument.startsWith(QLatin1String("run:"))) {
-        const QString id = argument.mid(4);
-        const ProjectSnapshotPtr snapshot = context().project.snapshot();
-        if (snapshot && snapshot->run(id))
-            runId_ = id;
+    std::optional<qint64> step;
+    int rank = -1;
+    for (const QString& word : argument.split(QLatin1Char('\n'), Qt::SkipEmptyParts)) {
+        const QString value = word.mid(word.indexOf(QLatin1Char(':')) + 1);
+        if (word.startsWith(QLatin1String("run:"))) {
+            const ProjectSnapshotPtr snapshot = context().project.snapshot();
+            if (snapshot && snapshot->run(value))
+                runId_ = value;
+        } else if (word.startsWith(QLatin1String("step:"))) {
+            step = value.toLongLong();
+        } else if (word.startsWith(QLatin1String("rank:"))) {
+            rank = value.toInt();
+        } else if (word.startsWith(QLatin1String("quantity:"))) {
+            chooseQuantity(value);
+        }
     }
     refresh();
-    if (argument.startsWith(QLatin1String("step:")))
-        goToStep(argument.mid(5).toLongLong());
-    else if (const std::optional<qint64> step = context().selection.step(); step && !group_->cursorStep())
-        group_->setCursorStep(step); // the step that another page, or the session, was at
+    if (step)
+        goToStep(*step);
+    else if (const std::optional<qint64> last = context().selection.step(); last && !group_->cursorStep())
+        group_->setCursorStep(last); // the step that another page, or the session, was at
+    if (step && rank >= 0)
+        pin(RankStep{rank, *step});
     heatmap_->setFocus();
 }
 
@@ -334,11 +346,15 @@ QJsonObject RanksPage::saveState() const
 void RanksPage::restoreState(const QJsonObject& state)
 {
     runId_ = state.value(QStringLiteral("run")).toString(runId_); // an unknown one is replaced by fillRuns()
-    const std::string name = state.value(QStringLiteral("quantity")).toString().toStdString();
-    if (const QuantityInfo* info = quantityByName(name))
+    chooseQuantity(state.value(QStringLiteral("quantity")).toString());
+    PlotPage::restoreState(state);
+}
+
+void RanksPage::chooseQuantity(const QString& name)
+{
+    if (const QuantityInfo* info = quantityByName(name.toStdString()))
         if (const int at = quantity_->findData(int(info->id)); at >= 0)
             quantity_->setCurrentIndex(at);
-    PlotPage::restoreState(state);
 }
 
 void RanksPage::themeChanged()

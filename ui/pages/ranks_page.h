@@ -29,7 +29,8 @@ class RanksPage : public PlotPage
 public:
     explicit RanksPage(const PageContext& context, QWidget* parent = nullptr);
 
-    // "run:ID" shows this run, "step:N" goes to a step.
+    // "run:ID" shows this run, "step:N" goes to a step, "rank:R" with a step to a cell, "quantity:NAME" chooses what is
+    // drawn. Several stand in lines of their own.
     void open(const QString& argument) override;
     QJsonObject saveState() const override;
     void restoreState(const QJsonObject& state) override;
@@ -52,7 +53,8 @@ private:
     void goToStep(qint64 step);
     const RunEntry* run() const; // the chosen one; nullptr: none has several ranks
     Quantity quantity() const;
-    int rankOfRow(int row) const; // -1: none
+    void chooseQuantity(const QString& name); // unknown: stays
+    int rankOfRow(int row) const;             // -1: none
     int rowOfRank(int rank) const;
 
     RanksFeed* feed_;

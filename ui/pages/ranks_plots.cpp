@@ -15,6 +15,7 @@ namespace lockstep {
 namespace {
 
 constexpr int kLeft = 96, kRight = 120; // room for rank names and for counts
+constexpr int kHeatmapHeight = 150;     // below that ranks share rows
 
 } // namespace
 
@@ -31,7 +32,7 @@ RanksPlots::RanksPlots(QWidget* parent)
     heatmap_->setTitle(tr("Rank by step"));
     heatmap_->setLimit(kRankLimit, tr("robust sd"));
     heatmap_->setMargins(kLeft, kRight);
-    heatmap_->setMinimumHeight(150);
+    heatmap_->setMinimumHeight(kHeatmapHeight);
     spread_->setEmptyText(tr("Shown once two ranks have a step in common."));
     spread_->setXAxisVisible(false);
     spread_->setFixedHeight(110);
@@ -65,6 +66,8 @@ void RanksPlots::showPicture(const RankPicture& picture, const RankRange& others
     for (std::size_t r = 0; r < picture.ranks.size(); ++r)
         rows.push_back({rankName(picture.ranks[r]), {}, picture.distances[r]});
     heatmap_->setRows(std::move(rows));
+    // Few ranks need less than the usual least height; a widget taller than its place would lie over the plot below.
+    heatmap_->setMinimumHeight(std::min(kHeatmapHeight, heatmap_->fullHeight()));
     heatmap_->setMaximumHeight(heatmap_->fullHeight());
     const QString title = quantityTitle(quantity);
     spread_->setTitle(tr("%1, spread over ranks (max - min)").arg(title));

@@ -18,7 +18,7 @@ namespace {
 class Swatch : public QWidget
 {
 public:
-    Swatch(const RunEntry& run, int place, QWidget* parent) : QWidget(parent), run_(run), place_(place)
+    Swatch(RunRole role, int place, QWidget* parent) : QWidget(parent), role_(role), place_(place)
     {
         setFixedSize(24, 12);
     }
@@ -27,7 +27,7 @@ protected:
     void paintEvent(QPaintEvent*) override
     {
         const PlotTheme theme = PlotTheme::forApplication();
-        const CurveLook look = lookOf(run_, place_, theme);
+        const CurveLook look = lookOf(role_, place_, theme);
         QPainter painter(this);
         painter.setRenderHint(QPainter::Antialiasing);
         const double width = look.style == CurveStyle::Single ? 3
@@ -43,14 +43,9 @@ protected:
     }
 
 private:
-    RunEntry run_;
+    RunRole role_;
     int place_;
 };
-
-int kindOf(const RunEntry& run)
-{
-    return run.config.mode == "single" ? 0 : run.config.mode == "twin" ? 2 : 1;
-}
 
 } // namespace
 
@@ -86,18 +81,19 @@ void RunChipBar::setRuns(const ProjectSnapshotPtr& snapshot, const QStringList& 
         delete item->widget();
         delete item;
     }
-    int places[3] = {0, 0, 0};
-    for (const QString& id : chosen) {
-        const RunEntry* run = snapshot->run(id);
-        if (!run)
-            continue;
+    std::vector<const RunEntry*> runs;
+    for (const QString& id : chosen)
+        if (const RunEntry* run = snapshot->run(id))
+            runs.push_back(run);
+    for (const auto& [run, role, place] : placeRuns(runs)) {
+        const QString id = run->id();
         auto* chip = new QFrame(this);
         chip->setObjectName(QStringLiteral("chip"));
         chip->setFixedHeight(26);
         auto* row = new QHBoxLayout(chip);
         row->setContentsMargins(8, 1, 2, 1);
         row->setSpacing(6);
-        row->addWidget(new Swatch(*run, places[kindOf(*run)]++, chip));
+        row->addWidget(new Swatch(role, place, chip));
         const bool several =
             run->config.mode != "single" && run->config.mode != "twin" && run->config.world > 1;
         row->addWidget(

@@ -113,8 +113,7 @@ void TrainedGatePage::showRuns()
 
 void TrainedGatePage::showBand()
 {
-    // The envelope that the project keeps is that of phase 2.
-    if (!gradients_ || reference_.isEmpty() || run_.isEmpty() || !isVisible())
+    if (reference_.isEmpty() || run_.isEmpty() || !isVisible())
         return;
     const RunComparisonPtr known = context().comparisons.result(reference_, run_);
     if (!known || known->live)

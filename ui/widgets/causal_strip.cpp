@@ -166,9 +166,13 @@ void CausalStrip::keyPressEvent(QKeyEvent* event)
     if (count > 0 && (event->key() == Qt::Key_Left || event->key() == Qt::Key_Right)) {
         current_ = std::clamp(current_ + (event->key() == Qt::Key_Right ? 1 : -1), 0, count - 1);
         update();
-    } else if (current_ >= 0 && current_ < count && event->key() == Qt::Key_Return) {
-        if (cells_[std::size_t(current_)].step >= 0)
-            Q_EMIT stepChosen(cells_[std::size_t(current_)].step);
+    } else if (count > 0 && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)) {
+        // Before the arrows chose a cell the broken one is meant.
+        const auto broken = std::find_if(cells_.begin(), cells_.end(),
+                                         [](const Cell& c) { return c.state == State::Diverged; });
+        const int cell = current_ >= 0 && current_ < count ? current_ : int(broken - cells_.begin());
+        if (cell < count && cells_[std::size_t(cell)].step >= 0)
+            Q_EMIT stepChosen(cells_[std::size_t(cell)].step);
     } else {
         QWidget::keyPressEvent(event);
     }

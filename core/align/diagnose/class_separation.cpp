@@ -32,16 +32,17 @@ double factorOf(const std::string& cause, const Setting& s)
 
 } // namespace
 
-std::string separatingRun(const std::vector<std::string>& causes, const RunTraits& suspect)
+std::optional<SeparatingChange> separatingChange(const std::vector<std::string>& causes,
+                                                 const RunTraits& suspect)
 {
     const Setting now{double(suspect.world), double(suspect.accumulate), double(suspect.batch)};
     struct Change {
-        const char* option;
+        const char* setting;
         double Setting::*count;
     };
     // Fewer micro-batches cost least; another world starts other processes.
-    for (const Change& change : {Change{"--accumulate", &Setting::micros}, Change{"--batch", &Setting::batch},
-                                 Change{"--world", &Setting::world}}) {
+    for (const Change& change : {Change{"accumulate", &Setting::micros}, Change{"batch", &Setting::batch},
+                                 Change{"world", &Setting::world}}) {
         for (const double by : {1.0, -1.0, 2.0}) {
             Setting other = now;
             other.*change.count += by;
@@ -55,12 +56,19 @@ std::string separatingRun(const std::vector<std::string>& causes, const RunTrait
                 factors.insert(factor);
             }
             if (known && factors.size() == causes.size())
-                return fmt::format(
-                    "One step with {} {:g} tells them apart: the gradient's factor then differs.",
-                    change.option, other.*change.count);
+                return SeparatingChange{change.setting, std::int64_t(other.*change.count)};
         }
     }
-    return "These leave the same bits in such a run; the script shows which one it is.";
+    return std::nullopt;
+}
+
+std::string separatingRun(const std::vector<std::string>& causes, const RunTraits& suspect)
+{
+    const std::optional<SeparatingChange> change = separatingChange(causes, suspect);
+    if (!change)
+        return "These leave the same bits in such a run; the script shows which one it is.";
+    return fmt::format("One step with --{} {} tells them apart: the gradient's factor then differs.",
+                       change->setting, change->value);
 }
 
 } // namespace lockstep::align

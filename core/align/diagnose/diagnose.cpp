@@ -2,6 +2,7 @@
 
 #include "core/align/diagnose/catalogue.h"
 #include "core/align/diagnose/class_separation.h"
+#include "core/align/diagnose/deciding_setting.h"
 #include "core/align/diagnose/rules.h"
 
 #include <algorithm>
@@ -172,26 +173,14 @@ void noteDifferingSettings(const RunTraits& reference, const RunTraits& suspect,
         diagnosis.problems.push_back(fmt::format("The runs were told different things: {}.", list));
 }
 
-// The setting that decides a cause, where a cause is a matter of one.
-constexpr std::pair<const char*, const char*> kSettings[] = {
-    {"A5", "drop_last"},        {"A6", "drop_last"},         {"A9", "batch"},
-    {"A10", "sampler_seed"},    {"C9", "broadcast_buffers"}, {"D1", "lr"},
-    {"D2", "scheduler_period"}, {"D7", "weight_decay"},      {"E2", "amp"},
-    {"E5", "dropout"},          {"C12", "reduction"},
-};
-
 // Where the runs were told different values for it, that is what undoes the cause.
 void nameSettings(const RunTraits& reference, const RunTraits& suspect, Diagnosis& diagnosis)
 {
     for (Finding& finding : diagnosis.findings)
-        for (const auto& [cause, key] : kSettings)
-            for (std::size_t i = 0; i < reference.settings.size() && i < suspect.settings.size(); ++i) {
-                const auto& [name, value] = reference.settings[i];
-                if (finding.causes.front() != cause || name != key || value == suspect.settings[i].second)
-                    continue;
-                finding.setting = name;
-                finding.value = value;
-            }
+        if (const auto setting = decidingSetting(finding.causes.front(), reference, suspect)) {
+            finding.setting = setting->name;
+            finding.value = setting->value;
+        }
 }
 
 std::optional<Error> firstError(const RunTrace& a, const RunTrace& b)

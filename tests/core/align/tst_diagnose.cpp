@@ -1,5 +1,6 @@
 // The rules on made-up runs: the factor, rank and step of a deviation are chosen by the test, not by the catalogue.
 #include "core/align/diagnose.h"
+#include "core/align/diagnose/class_separation.h"
 #include "core/align/lint.h"
 #include "core/align/proof.h"
 #include "support/trace_dsl.h"
@@ -168,6 +169,9 @@ private Q_SLOTS:
         applyReplays(d, outcomes, traits);
         QCOMPARE(d.findings.front().causes.size(), std::size_t(2));
         QCOMPARE(int(d.findings.front().certainty), int(Certainty::Proven));
+        const auto change = align::separatingChange({"B2", "B6"}, traits);
+        QVERIFY(change && change->setting == "accumulate" && change->value == 3);
+        QVERIFY(!align::separatingChange({"B8", "C1"}, traits)); // no count decides between these
         QVERIFY2(d.findings.front().separate.find("--accumulate 3") != std::string::npos,
                  d.findings.front().separate.c_str());
     }

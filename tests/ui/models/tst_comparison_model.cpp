@@ -129,6 +129,34 @@ private Q_SLOTS:
         QCOMPARE(verdictOf(project, inside).state, State::Diverged); // 4 decimals again
     }
 
+    void underMixedPrecisionTheEnvelopeOfItsOwnGateJudges()
+    {
+        ProjectFixture project;
+        const auto amp = [](RunConfig& config) {
+            config.amp = "bf16";
+            config.clipNorm = 1;
+        };
+        project.finished("single", 2, 0, 0, amp);
+        const QString ddp = project.finished("ddp", 2, 0, 0, amp);
+        Envelope envelope;
+        envelope.repeats = 8;
+        EnvelopeBand& band = envelope.bands[{Quantity::Loss, 0}];
+        band.steps = {1};
+        band.limits = {0.01};
+        band.lastStep = 40;
+        envelope.bands[{Quantity::GradNorm, 0}] = band;
+        RunConfig trained;
+        trained.alignWorld = 2;
+        amp(trained);
+        QVERIFY(keepEnvelope(project.folder().toStdString(), &envelope).ok()); // full precision: not theirs
+        QCOMPARE(verdictOf(project, ddp).state, State::CannotCompare);
+        QVERIFY(keepEnvelope(project.folder().toStdString(), &envelope, KeptBy::Precision, trained).ok());
+        QCOMPARE(verdictOf(project, ddp).state, State::Holds);
+        trained.lr *= 2;
+        QVERIFY(keepEnvelope(project.folder().toStdString(), &envelope, KeptBy::Precision, trained).ok());
+        QCOMPARE(verdictOf(project, ddp).state, State::CannotCompare); // of other runs
+    }
+
     void anEnvelopeOfOtherRunsIsNotUsed()
     {
         RunConfig measured, run;

@@ -3,6 +3,7 @@
 #include "core/gates/preflight.h"
 #include "ui/models/check_titles.h"
 #include "ui/models/checks_model.h"
+#include "ui/models/deciding_check.h"
 #include "ui/models/gate_runs.h"
 #include "ui/models/phases.h"
 #include "ui/models/preflight_keys_model.h"
@@ -73,6 +74,35 @@ private Q_SLOTS:
         }
         QCOMPARE(checkTitle("preflight.MKL_CBWR"), QStringLiteral("MKL_CBWR"));
         QVERIFY(checkTitle("something.else").isEmpty());
+    }
+
+    void aPassedGateShowsTheNumberItIsAbout()
+    {
+        GateInfo gate;
+        gate.phase = "gradients";
+        gate.verdict = "pass";
+        gate.judgedUnixMs = 1;
+        for (const auto& [id, value] : {std::pair("gradients.forced_off", "nothing to switch off"),
+                                        std::pair("gradients.twin", "0 bits differ in 40 steps")}) {
+            GateCheck& check = gate.checks.emplace_back();
+            check.id = id;
+            check.verdict = "pass";
+            check.value = value;
+            check.sentence = "A sentence without a number.";
+        }
+        QCOMPARE(decidingCheck(gate), std::size_t(1));
+        QVERIFY(decidingText(gate.checks[1]).endsWith(QStringLiteral("0 bits differ in 40 steps")));
+        // Of the drills the one nearest its limit; a check without a number as its limit is none of them.
+        gate.phase = "drills";
+        gate.checks.clear();
+        for (const auto& [value, limit] : {std::pair("30 s", "from numbers"), std::pair("0.05 s", "2 s"),
+                                           std::pair("9.1 s", "11 s"), std::pair("3 s", "12 s")}) {
+            GateCheck& check = gate.checks.emplace_back();
+            check.verdict = "pass";
+            check.value = value;
+            check.limit = limit;
+        }
+        QCOMPARE(decidingCheck(gate), std::size_t(2));
     }
 
     void aFailedCheckDecidesBeforeOneThatCouldNotBeJudged()

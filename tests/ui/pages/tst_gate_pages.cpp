@@ -11,6 +11,7 @@
 #include "ui/pages/preflight_page.h"
 #include "ui/pages/trained_gate_page.h"
 #include "ui/support/page_world.h"
+#include "ui/widgets/causal_strip.h"
 #include "ui/widgets/data_table.h"
 #include "ui/widgets/drill_timeline.h"
 #include "ui/widgets/run_strip.h"
@@ -65,6 +66,8 @@ FindingRow finding(const std::string& a, const std::string& b)
     row.fix = "(loss / accum_steps).backward()";
     row.step = 17;
     row.evidenceJson = R"([{"label":"reduced gradient","text":"2.000000 times","excludes":false},
+                           {"label":"loss","text":"equal","step":18,"rank":null,"excludes":false},
+                           {"label":"own gradient","text":"2 times","quantity":"grad_norm_local","step":19,"rank":1},
                            {"label":"B1 summed loss","text":"ratio 8 expected","excludes":true}])";
     return row;
 }
@@ -196,11 +199,78 @@ private Q_SLOTS:
         page.jumpToDivergence();
         QCOMPARE(asked.first().at(1).toString(), QStringLiteral("step:17"));
         QCOMPARE(w.selection.runB(), b);
+        // Evidence leads to what it was seen in: a step to Curves, a rank's value to Ranks.
+        auto* evidence = page.findChild<QLabel*>(QStringLiteral("evidence"));
+        Q_EMIT evidence->linkActivated(QStringLiteral("1"));
+        QCOMPARE(asked.last().at(0).toString(), QStringLiteral("curves"));
+        QCOMPARE(asked.last().at(1).toString(), QStringLiteral("step:18"));
+        Q_EMIT evidence->linkActivated(QStringLiteral("2"));
+        QCOMPARE(asked.last().at(0).toString(), QStringLiteral("ranks"));
+        QCOMPARE(asked.last().at(1).toString(),
+                 QStringLiteral("run:%1\nstep:19\nrank:1\nquantity:grad_norm_local").arg(b));
+        QTRY_VERIFY(
+            page.findChild<CausalStrip*>()->accessibleDescription().contains(QStringLiteral("forward loss")));
         QTest::mouseClick(page.findChild<QPushButton*>(QStringLiteral("diagnose")), Qt::LeftButton);
         QCOMPARE(w.commands.calls.last(), QStringLiteral("diagnose %1 %2").arg(a, b));
         Q_EMIT w.commands.failed(QStringLiteral("diagnose"), QStringLiteral("Nothing to compare."));
         QVERIFY(shows(page, QStringLiteral("Nothing to compare.")));
         QVERIFY(page.escape());
+    }
+
+    void causesOfTheSameBitsAreToldApartOnAClick()
+    {
+        PageWorld w;
+        const auto two = [](RunConfig& c) { c.accumulate = 2; };
+        const std::string a = w.project.finished("single", 2, 0, 0, two).toStdString();
+        const std::string b = w.project.finished("ddp", 2, 0, 0, two).toStdString();
+        FindingRow row = finding(a, b);
+        row.cause = "B2, B6";
+        QVERIFY(w.project.store().saveFindings(a, b, {row}).ok());
+        QVERIFY(w.open());
+        FindingsPage page(w.context);
+        showPage(page);
+        auto* separate = page.findChild<QPushButton*>(QStringLiteral("separate"));
+        QTRY_VERIFY(separate->isVisible());
+        QVERIFY2(separate->text().contains(QLatin1Char('3')), qPrintable(separate->text()));
+        QVERIFY(shows(page, QStringLiteral("B2 and B6 are the same bits")));
+        QVERIFY(!page.findChild<QPushButton*>(QStringLiteral("applySetting"))->isVisible());
+        QTest::mouseClick(separate, Qt::LeftButton);
+        QCOMPARE(w.commands.calls.last(),
+                 QStringLiteral("separate %1 %2").arg(QString::fromStdString(a), QString::fromStdString(b)));
+        QVERIFY(!separate->isEnabled());
+        // The command enters what remains, then it ends.
+        row.cause = "B6";
+        row.evidenceJson = R"([{"label":"separating run","text":"B6 remains","excludes":false}])";
+        QVERIFY(w.project.store().saveFindings(a, b, {row}).ok());
+        Q_EMIT w.commands.diagnosed();
+        QTRY_VERIFY(shows(page, QStringLiteral("B6 remains of B2, B6")));
+        QVERIFY(!separate->isVisible()); // one cause is left
+    }
+
+    void theSettingThatUndoesAFindingIsAppliedOnAClick()
+    {
+        PageWorld w;
+        const std::string a = w.project.finished("single", 2).toStdString();
+        const std::string b =
+            w.project.finished("ddp", 2, 0, 0, [](RunConfig& c) { c.lr = 0.5; }).toStdString();
+        FindingRow row = finding(a, b);
+        row.cause = "D1";
+        QVERIFY(w.project.store().saveFindings(a, b, {row}).ok());
+        QVERIFY(w.open());
+        FindingsPage page(w.context);
+        showPage(page);
+        auto* apply = page.findChild<QPushButton*>(QStringLiteral("applySetting"));
+        QTRY_VERIFY(apply->isVisible());
+        QVERIFY2(apply->text().contains(QStringLiteral("lr 0.001 instead of 0.5")),
+                 qPrintable(apply->text()));
+        QTest::mouseClick(apply, Qt::LeftButton);
+        QCOMPARE(w.commands.started.size(), std::size_t(1));
+        QCOMPARE(w.commands.started.front().lr, 1e-3);
+        QCOMPARE(w.commands.started.front().mode, std::string("ddp"));
+        Q_EMIT w.commands.runStarted(QStringLiteral("ddp-w2-02"));
+        QCOMPARE(w.selection.runA().toStdString(), a);
+        QCOMPARE(w.selection.runB(), QStringLiteral("ddp-w2-02"));
+        QVERIFY(shows(page, QStringLiteral("ddp-w2-02 trains with lr 0.001")));
     }
 
     void theFindingsModelKeepsTheContract()

@@ -59,6 +59,10 @@ public:
     {
         calls << QStringLiteral("diagnose %1 %2%3").arg(a, b, prove ? QStringLiteral(" prove") : QString());
     }
+    void separate(const QString& a, const QString& b) override
+    {
+        calls << QStringLiteral("separate %1 %2").arg(a, b);
+    }
     void playDrill(const QString& kind) override { calls << QStringLiteral("drill ") + kind; }
     void writeReport(const QString& path) override { calls << QStringLiteral("report ") + path; }
     QString commandLine(const RunConfig& config) const override
