@@ -1,5 +1,6 @@
 #include "core/align/diagnose/case.h"
 
+#include "core/align/diagnose/script_acts.h"
 #include "core/align/plan.h"
 #include "core/align/scan.h"
 #include "core/base/fingerprint.h"
@@ -43,6 +44,13 @@ bool exactAcrossWorlds(Quantity quantity)
     }
 }
 
+// What the probe counts on each rank by itself; a script may deal its batch otherwise to several ranks than to one.
+bool countedByRank(Quantity quantity)
+{
+    return quantity == Quantity::SamplesSeen || quantity == Quantity::TokensSeen ||
+           quantity == Quantity::MicroSteps || quantity == Quantity::Epoch;
+}
+
 } // namespace
 
 Result<Case> Case::make(const RunTrace& reference, const RunTrace& suspect)
@@ -60,9 +68,10 @@ Result<Case> Case::make(const RunTrace& reference, const RunTrace& suspect)
 
 double Case::precision() const
 {
-    const std::string& amp = sus_->traits().amp;
-    const double eps = amp == "bf16" ? 0x1p-8 : amp == "fp16" ? 0x1p-11 : 0x1p-24;
-    return (amp == "off" ? kRounding : 8) * eps;
+    const auto of = [](const std::string& amp) {
+        return amp == "bf16" ? 8 * 0x1p-8 : amp == "fp16" ? 8 * 0x1p-11 : kRounding * 0x1p-24;
+    };
+    return std::max(of(ref_->traits().amp), of(sus_->traits().amp));
 }
 
 void Case::note(Quantity quantity, std::int64_t step)
@@ -113,6 +122,24 @@ Result<std::map<std::int64_t, std::uint64_t>> Case::usedSamples(const RunTrace& 
     return used;
 }
 
+// How many samples or tokens a step has on all ranks together. (What a rank says to have seen in all is counted from its own
+// share, which need not be everybody's.)
+void Case::scanCounted(Quantity quantity)
+{
+    const auto sum = [quantity](const RunTrace& run, std::int64_t step) {
+        std::optional<double> all;
+        for (const int rank : run.ranks())
+            if (const std::optional<double> own = run.total(rank, quantity, step))
+                all = all.value_or(0) + *own;
+        return all;
+    };
+    for (std::int64_t step = std::max<std::int64_t>(1, firstStep_); step <= lastStep_; ++step) {
+        const std::optional<double> a = sum(*ref_, step), b = sum(*sus_, step);
+        if (a && b && *a != *b)
+            return note(quantity, step);
+    }
+}
+
 Status Case::scanJoined(Quantity quantity)
 {
     constexpr std::int64_t kWindow = 1024; // steps
@@ -146,7 +173,12 @@ void Case::scanMeasured()
         {Quantity::Loss},          {Quantity::GradProjLocal},   {Quantity::GradProj},
         {Quantity::ClipNormTorch}, {Quantity::GradNormClipped}, {Quantity::UpdateNorm},
         {Quantity::LossLogged},    {Quantity::EvalLoss}};
-    const auto distance = [this](Quantity quantity, std::int64_t step) -> std::optional<double> {
+    const auto overflowed = [this](Quantity quantity, std::int64_t step) {
+        const auto a = ref_->value(ref_->ranks().front(), quantity, step);
+        const auto b = sus_->value(sus_->ranks().front(), quantity, step);
+        return a && b && !std::isfinite(*a) && !std::isfinite(*b);
+    };
+    const auto distance = [&](Quantity quantity, std::int64_t step) -> std::optional<double> {
         if (quantity == Quantity::GradProjLocal || quantity == Quantity::GradProj) {
             const auto relation =
                 quantity == Quantity::GradProj ? reduced(sus_->ranks().front(), step) : localMean(step);
@@ -154,6 +186,9 @@ void Case::scanMeasured()
         }
         const auto factor =
             quantity == Quantity::Loss ? lossRatioMean(step) : ratio(sus_->ranks().front(), quantity, step);
+        // Two that overflowed are no difference; one alone is.
+        if (factor && !std::isfinite(*factor) && overflowed(quantity, step))
+            return {};
         return factor ? std::optional(std::abs(*factor - 1)) : std::nullopt;
     };
     for (std::int64_t step = std::max<std::int64_t>(1, firstStep_); step <= lastStep_; ++step) {
@@ -174,13 +209,18 @@ void Case::scanMeasured()
 
 Status Case::scanAll()
 {
+    const bool scripts = isUsersScript(sus_->traits());
     for (const QuantityInfo* info : causalOrder()) {
         if (info->link == CausalLink::None || !ref_->has(info->id) || !sus_->has(info->id))
             continue;
         if (isCollective(info->id) && (ref_->traits().replayed || sus_->traits().replayed))
             continue;
         Status scanned;
-        if (rankByRank_ || exactAcrossWorlds(info->id))
+        if (!rankByRank_ && scripts && countedByRank(info->id))
+            continue;
+        if (!rankByRank_ && scripts && (info->id == Quantity::Samples || info->id == Quantity::Tokens))
+            scanCounted(info->id);
+        else if (rankByRank_ || exactAcrossWorlds(info->id))
             scanned = scanExact(info->id);
         else if (info->id == Quantity::SampleIds || info->id == Quantity::SampleContent)
             scanned = scanJoined(info->id);

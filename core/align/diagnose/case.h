@@ -63,6 +63,7 @@ private:
     static Result<std::map<std::int64_t, std::uint64_t>> usedSamples(const RunTrace& run, bool contents,
                                                                      std::int64_t from, std::int64_t to);
     Status scanJoined(Quantity quantity);
+    void scanCounted(Quantity quantity);
     void scanMeasured();
     void note(Quantity quantity, std::int64_t step);
 

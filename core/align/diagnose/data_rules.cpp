@@ -1,6 +1,7 @@
 // Family A: which rank sees which samples. Everything here is decided by ids and hashes, exactly.
 #include "core/align/diagnose/epoch_ids.h"
 #include "core/align/diagnose/rules.h"
+#include "core/align/diagnose/script_acts.h"
 #include "core/config/json.h"
 
 #include <algorithm>
@@ -10,6 +11,12 @@ namespace lockstep::align {
 
 namespace {
 
+// Whether both runs recorded sample ids.
+bool numbered(const Case& c)
+{
+    return c.ref().has(Quantity::SampleIds) && c.sus().has(Quantity::SampleIds);
+}
+
 // The step at which the data parts, by ids or by how many there are; -1: it does not. Nothing numeric can cause that.
 std::int64_t dataStart(const Case& c)
 {
@@ -17,6 +24,9 @@ std::int64_t dataStart(const Case& c)
     for (const Quantity quantity : {Quantity::SampleIds, Quantity::Samples, Quantity::SamplesSeen,
                                     Quantity::Epoch, Quantity::MicroSteps})
         if (const std::int64_t at = c.first(quantity); at >= 0 && (step < 0 || at < step))
+            step = at;
+    if (!numbered(c)) // a stream: its contents stand for ids
+        if (const std::int64_t at = c.first(Quantity::SampleContent); at >= 0 && (step < 0 || at < step))
             step = at;
     return step;
 }
@@ -266,16 +276,64 @@ void orderReplaced(const Case& c, Suspicions& out)
     out.push_back(std::move(s));
 }
 
+// What the same ids brought in two runs as wholes. Random transforms give contents nobody had before; another list of files
+// gives the contents of other ids.
+struct Contents {
+    std::size_t differ = 0;  // ids of the step whose contents are not the reference's
+    std::size_t known = 0;   // of these: the reference has this content under another id
+    bool randomised = false; // the reference itself has an id with two contents
+};
+
+Contents contentsAt(const Case& c, std::int64_t step)
+{
+    std::map<std::int64_t, std::set<std::uint64_t>> ofId;
+    std::set<std::uint64_t> all;
+    const auto each = [](const RunTrace& run, std::int64_t from, std::int64_t to, auto&& take) {
+        for (const int rank : run.ranks())
+            for (const RunTrace::StepSamples& s : run.samples(rank, from, to))
+                for (std::size_t i = 0; i < std::min(s.ids.size(), s.hashes.size()); ++i)
+                    take(s.ids[i], s.hashes[i]);
+    };
+    each(c.ref(), 1, std::min(c.ref().lastStep(), step + kEpochWindow) + 1,
+         [&](std::int64_t id, std::uint64_t hash) {
+             ofId[id].insert(hash);
+             all.insert(hash);
+         });
+    Contents found;
+    found.randomised =
+        std::any_of(ofId.begin(), ofId.end(), [](const auto& entry) { return entry.second.size() > 1; });
+    each(c.sus(), step, step + 1, [&](std::int64_t id, std::uint64_t hash) {
+        if (ofId[id].contains(hash))
+            return;
+        ++found.differ;
+        found.known += all.contains(hash);
+    });
+    return found;
+}
+
 void contentsDiffer(const Case& c, Suspicions& out)
 {
     const std::int64_t step = c.first(Quantity::SampleContent);
     const std::int64_t ids = c.first(Quantity::SampleIds);
-    if (step < 0 || (ids >= 0 && ids <= step) || (c.rankByRank() && c.start() >= 1 && step > c.start()))
+    if (step < 0 || !numbered(c) || (ids >= 0 && ids <= step) ||
+        (c.rankByRank() && c.start() >= 1 && step > c.start()))
         return;
     const std::vector<int> off = c.ranksOff(Quantity::SampleContent, step);
+    const bool script = !c.rankByRank() && isUsersScript(c.sus().traits());
+    const Contents contents = script ? contentsAt(c, step) : Contents();
+    if (script && contents.known == 0 && contents.randomised) {
+        Suspicion s = suspect(
+            c, "E5", kPattern, step,
+            fmt::format("At step {} {} ids bring contents the reference never had; there, too, an id brings "
+                        "other contents in another epoch: the samples are changed at random.",
+                        step, contents.differ));
+        s.benign = true;
+        out.push_back(std::move(s));
+        return;
+    }
     Suspicion s;
     s.cause = "A7";
-    s.fit = kSignature + 5;
+    s.fit = script && contents.known == 0 ? kRemainder : kSignature + 5;
     s.step = step;
     s.rank = off.size() == 1 ? off.front() : -1;
     s.fact = fmt::format("At step {} the ids are equal and the contents are not, on {}.", step,
@@ -298,8 +356,13 @@ void workerSeeds(const Case& c, Suspicions& out)
             json["base_seed"].GetUint64() != 0) // 0: continued, nothing was drawn
             seeds[event.step][event.rank] = std::to_string(json["base_seed"].GetUint64());
     }
-    if (c.sus().sameOnRanks(Quantity::RngCpu, 0).value_or(false))
+    if (c.sus().sameOnRanks(Quantity::RngCpu, 0).value_or(false) && !isUsersScript(c.sus().traits()))
         return; // then all their draws are equal: E6
+    // Of a script it has to be seen that its workers draw anything.
+    const std::int64_t changed = c.first(Quantity::SampleContent);
+    if (isUsersScript(c.sus().traits()) &&
+        (changed < 0 || c.first(Quantity::SampleIds) == changed || !contentsAt(c, changed).randomised))
+        return;
     for (const auto& [step, ofRanks] : seeds) {
         const bool same = std::all_of(ofRanks.begin(), ofRanks.end(), [&](const auto& seed) {
             return seed.second == ofRanks.begin()->second;

@@ -4,8 +4,11 @@
 #include "core/align/diagnose/class_separation.h"
 #include "core/align/diagnose/deciding_setting.h"
 #include "core/align/diagnose/rules.h"
+#include "core/align/diagnose/script_acts.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace lockstep {
 
@@ -19,6 +22,17 @@ constexpr const char* kForwardOpen = "The model has random layers or batch stati
                                      "Only ids, rates and what the ranks say of each other were judged. "
                                      "Record a twin of the run, or use --prove, to judge "
                                      "the rest.";
+
+// Of a script there is neither a twin nor a replay.
+constexpr const char* kScriptForwardOpen = "The model has random layers or batch statistics, so its losses "
+                                           "and gradients cannot be held against a single "
+                                           "process. Only ids, rates and what the ranks say of each other "
+                                           "were judged. Switch dropout off and freeze the "
+                                           "statistics (eval()) in both runs to judge the rest.";
+constexpr const char* kNoTwin =
+    "There is no twin of a script of your own, so nothing is proven: causes are named by "
+    "equalities that need no tolerance and by differences beyond what rounding makes of a sum "
+    "in another order.";
 
 // The step a finding that no sharper rule explains stands at, by the link that broke first.
 struct Remainder {
@@ -135,7 +149,7 @@ Suspicions suspicionsOf(const Case& c)
     Suspicions suspicions;
     for (const std::span<const Rule> family :
          {dataRules(), lossRules(), synchronisationRules(), optimizerRules(), precisionRules(),
-          checkpointRules(), loggingRules(), evaluationRules()})
+          checkpointRules(), loggingRules(), scriptRules(), evaluationRules()})
         for (const Rule rule : family)
             rule(c, suspicions);
     // What happened before the runs part explains more than what follows from it.
@@ -158,16 +172,19 @@ std::string rankProblems(const RunTrace& run, const char* which)
 
 void noteDifferingSettings(const RunTraits& reference, const RunTraits& suspect, Diagnosis& diagnosis)
 {
+    static const std::set<std::string> expected = {
+        "mode",   "world",     "align_world", "record",           "steps", "epochs",
+        "resume", "log_every", "eval_every",  "checkpoint_every", "name",  "workload_options.collectives"};
+    const std::map<std::string, std::string> theirs(reference.settings.begin(), reference.settings.end());
     std::string list;
-    for (std::size_t i = 0; i < reference.settings.size() && i < suspect.settings.size(); ++i) {
-        const auto& [key, a] = reference.settings[i];
-        const auto& b = suspect.settings[i].second;
-        static const std::string expected[] = {
-            "mode",   "world",     "align_world", "record",           "steps", "epochs",
-            "resume", "log_every", "eval_every",  "checkpoint_every", "name"};
-        if (a != b && std::find(std::begin(expected), std::end(expected), key) == std::end(expected))
+    for (const auto& [key, value] : suspect.settings) {
+        const auto other = theirs.find(key);
+        const std::string a = other == theirs.end() ? std::string() : other->second;
+        // A script's own batch is that of a rank.
+        const bool dealt = key == "batch" && isUsersScript(suspect);
+        if (a != value && !dealt && !expected.contains(key))
             list += fmt::format("{}{} {} against {}", list.empty() ? "" : ", ", key, a.empty() ? "-" : a,
-                                b.empty() ? "-" : b);
+                                value.empty() ? "-" : value);
     }
     if (!list.empty())
         diagnosis.problems.push_back(fmt::format("The runs were told different things: {}.", list));
@@ -216,11 +233,13 @@ Result<Diagnosis> judge(const RunTrace& reference, const RunTrace& suspect)
             reference.lastStep(), suspect.lastStep(), c->lastStep()));
     if (!c->rankByRank() && (drawsEachStep(suspect) || batchStatistics(suspect)) &&
         c->link() == CausalLink::Forward)
-        diagnosis.problems.push_back(kForwardOpen);
+        diagnosis.problems.push_back(isUsersScript(suspect.traits()) ? kScriptForwardOpen : kForwardOpen);
     noteDifferingSettings(reference.traits(), suspect.traits(), diagnosis);
     diagnosis.firstStep = c->start();
     diagnosis.link = c->link();
     describe(suspicionsOf(*c), suspect.traits(), diagnosis);
+    if (isUsersScript(suspect.traits()) && !c->rankByRank() && !diagnosis.findings.empty())
+        diagnosis.problems.push_back(kNoTwin);
     nameSettings(reference.traits(), suspect.traits(), diagnosis);
     if (const std::optional<Error> error = firstError(reference, suspect))
         return *error;

@@ -37,6 +37,9 @@ EpochIds collect(const RunTrace& run, std::int64_t epoch)
             own.insert(own.end(), step.ids.begin(), step.ids.end());
             hashes.insert(hashes.end(), step.hashes.begin(), step.hashes.end());
         }
+        if (own.empty()) // a stream: what a sample is stands for its id
+            for (const std::uint64_t hash : hashes)
+                own.push_back(std::int64_t(hash >> 1));
         ids.all.insert(own.begin(), own.end());
     }
     return ids;

@@ -1,6 +1,7 @@
 // Family B: how losses are formed, scaled and reduced. The mark is one factor on the whole gradient, or a weight per rank;
 // where the factor enters (before or after the reduction) and which count of the run it equals names the cause.
 #include "core/align/diagnose/rules.h"
+#include "core/align/diagnose/script_acts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -50,9 +51,11 @@ std::optional<Factor> commonFactor(const Case& c, std::int64_t step)
         }
     } else {
         const std::optional<Relation> mean = c.localMean(step);
-        if (!mean || !mean->proportional(precision))
+        const bool unseen =
+            !mean && c.sus().reduced(c.sus().ranks().front(), step) && isUsersScript(c.sus().traits());
+        if (!unseen && (!mean || !mean->proportional(precision)))
             return {};
-        if (!mean->same(precision)) {
+        if (mean && !mean->same(precision)) {
             factor = {mean->ratio, true, c.sus().ranks(), mean->residual};
             return factor;
         }
@@ -98,7 +101,7 @@ Evidence factorRow(const Factor& f, std::int64_t step, int world)
 void factorOnGradient(const Case& c, Suspicions& out)
 {
     const std::int64_t step = c.start();
-    if (!sameInputs(c, step))
+    if (!sameInputs(c, step) || lossScaling(c.ref(), c.sus(), step)) // told: script_rules.cpp
         return;
     const std::optional<Factor> found = commonFactor(c, step);
     if (!found || near(found->value, 1, 1e-6))
@@ -179,7 +182,10 @@ void factorOnGradient(const Case& c, Suspicions& out)
         add("B2", kPattern + 5, "", true);
     if (is(1 / n.world) && n.world > 1) {
         add("B3", kSignature + 3, ": it was divided by the number of ranks once more", false);
-        add("B9", kPattern, ": the gathered part carries no gradient", false);
+        const bool gathers =
+            f.beforeReduction && (callsCollective(c.sus().traits(), "all_gather") ||
+                                  callsCollective(c.sus().traits(), "all_gather_into_tensor"));
+        add("B9", gathers ? kSignature + 5 : kPattern, ": the gathered part carries no gradient", false);
     } else if (f.value < 1 && f.value > 0) {
         add("B3", kPattern + 5, "", true);
         add("B9", kPattern - 10, "", false);
@@ -302,7 +308,9 @@ void unequalDeal(const Case& c, Suspicions& out)
 void partOfGradient(const Case& c, Suspicions& out)
 {
     const std::int64_t step = c.start();
-    if (!sameInputs(c, step) || c.link() != CausalLink::PreReduction || commonFactor(c, step))
+    if (!sameInputs(c, step) || c.link() != CausalLink::PreReduction || commonFactor(c, step) ||
+        c.ref().traits().amp != c.sus().traits().amp || lossScaling(c.ref(), c.sus(), step) ||
+        (isUsersScript(c.sus().traits()) && sumsNarrow(c.sus(), step)))
         return;
     const std::optional<Relation> mean = c.localMean(step);
     const bool spread = !c.sus().sameOnRanks(Quantity::GradNorm, step).value_or(true);
@@ -339,12 +347,19 @@ void partOfGradient(const Case& c, Suspicions& out)
         solveStep(s, step);
         out.push_back(std::move(s));
     };
-    const double micros = c.sus().value(c.sus().ranks().front(), Quantity::MicroSteps, step).value_or(1);
+    double micros = c.sus().value(c.sus().ranks().front(), Quantity::MicroSteps, step).value_or(1);
+    if (severalOptimizers(c.sus().traits()))
+        micros = 1; // backward passes of several optimizers are no accumulation
     if (micros > 1 && grew)
         add("B12", some ? kPattern : kSignature + 2, "D10");
     if (micros > 1 && !grew)
         add("D10", some ? kSignature + 4 : kSignature - 2, "B12");
-    if (!grew)
+    // Of a script it is known whether it gathers at all.
+    const bool gathers = callsCollective(c.sus().traits(), "all_gather") ||
+                         callsCollective(c.sus().traits(), "all_gather_into_tensor");
+    if (isUsersScript(c.sus().traits()) && !grew && gathers)
+        add("B9", kSignature, "");
+    else if (!grew && !isUsersScript(c.sus().traits()))
         add("B9", micros > 1 ? kPattern - 10 : kPattern, "");
 }
 

@@ -1,5 +1,6 @@
 // Family D: learning rate, schedule, clipping, scaling, and what the optimizer does with a right gradient.
 #include "core/align/diagnose/rules.h"
+#include "core/align/diagnose/script_acts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,16 +22,16 @@ Suspicion suspect(const char* cause, int fit, std::int64_t step, Quantity quanti
 }
 
 // The rate of the reference that the suspect uses at each step: lr(t) = lr_ref(1 + k (t - 1)).
-std::optional<int> scheduleFactor(const Case& c, int rank)
+std::optional<int> scheduleFactor(const Case& c, int rank, std::uint16_t group)
 {
     const std::int64_t last = c.lastStep();
     for (int k = 2; k <= 64; ++k) {
         bool fits = true, moved = false;
         int points = 0;
         for (std::int64_t t = 1; t <= last && 1 + k * (t - 1) <= c.ref().lastStep() && fits; ++t) {
-            const auto own = c.sus().value(rank, Quantity::LearningRate, t);
-            const auto other = c.ref().value(c.refRank(rank), Quantity::LearningRate, 1 + k * (t - 1));
-            const auto same = c.ref().value(c.refRank(rank), Quantity::LearningRate, t);
+            const auto own = c.sus().value(rank, Quantity::LearningRate, t, group);
+            const auto other = c.ref().value(c.refRank(rank), Quantity::LearningRate, 1 + k * (t - 1), group);
+            const auto same = c.ref().value(c.refRank(rank), Quantity::LearningRate, t, group);
             if (!own || !other || !same)
                 break;
             fits = near(*own, *other, 1e-9) || *own == *other;
@@ -49,15 +50,22 @@ void learningRate(const Case& c, Suspicions& out)
     if (step < 1 || (c.rankByRank() && step != c.start()))
         return;
     const int rank = c.ranksOff(Quantity::LearningRate, step).front();
-    const double factor = c.ratio(rank, Quantity::LearningRate, step).value_or(1);
+    std::uint16_t group = 0; // the first whose rate differs
+    for (const std::uint16_t index : c.sus().view().indices(rank, Quantity::LearningRate))
+        if (const auto ratio = c.ratio(rank, Quantity::LearningRate, step, index); ratio && *ratio != 1) {
+            group = index;
+            break;
+        }
+    const double factor = c.ratio(rank, Quantity::LearningRate, step, group).value_or(1);
     double least = factor, most = factor;
     for (std::int64_t t = step; t <= c.lastStep(); ++t)
-        if (const auto ratio = c.ratio(rank, Quantity::LearningRate, t); ratio && std::isfinite(*ratio)) {
+        if (const auto ratio = c.ratio(rank, Quantity::LearningRate, t, group);
+            ratio && std::isfinite(*ratio)) {
             least = std::min(least, *ratio);
             most = std::max(most, *ratio);
         }
     const bool constant = near(least, most, 1e-9);
-    const std::optional<int> times = scheduleFactor(c, rank);
+    const std::optional<int> times = scheduleFactor(c, rank, group);
     const double world = c.sus().traits().ranks();
     if (constant) {
         Suspicion s = suspect(
@@ -213,17 +221,25 @@ void nothingUpdated(const Case& c, Suspicions& out)
 {
     const int rank = c.sus().ranks().front();
     for (const std::int64_t step : c.sus().steps(rank, Quantity::UpdateNorm)) {
-        const double gradient = c.sus().value(rank, Quantity::GradNorm, step).value_or(0);
+        // A script whose optimizer holds other parameters than the model has no gradient at all.
+        const auto own = c.sus().value(rank, Quantity::GradNorm, step);
+        const bool none = isUsersScript(c.sus().traits()) && !own &&
+                          c.ref().value(c.refRank(rank), Quantity::UpdateNorm, step).value_or(0) > 0;
+        const double gradient =
+            none ? c.ref().value(c.refRank(rank), Quantity::GradNorm, step).value_or(0) : own.value_or(0);
         if (step < 1 || c.sus().value(rank, Quantity::UpdateNorm, step) != 0.0 || !(gradient > 0) ||
             c.sus().value(rank, Quantity::LearningRate, step).value_or(0) <= 0 ||
             c.sus().value(rank, Quantity::StepSkipped, step).value_or(0) != 0)
             continue;
         if (c.rankByRank() && step != c.start())
             return;
-        Suspicion s =
-            suspect("D6", kSignature + 8, step, Quantity::UpdateNorm, "update norm",
-                    fmt::format("At step {} nothing was updated although the gradient's norm is {:.4g}.",
-                                step, gradient));
+        Suspicion s = suspect(
+            "D6", kSignature + 8, step, Quantity::UpdateNorm, "update norm",
+            none ? fmt::format("At step {} nothing was updated: no parameter of the optimizer has a "
+                               "gradient, and the reference's is {:.4g}.",
+                               step, gradient)
+                 : fmt::format("At step {} nothing was updated although the gradient's norm is {:.4g}.", step,
+                               gradient));
         s.excluded.push_back({"D8", "no step was skipped", Quantity::StepSkipped, step, rank, {}});
         s.excluded.push_back({"D1", "the learning rate is above 0", Quantity::LearningRate, step, rank, {}});
         solveStep(s, step);

@@ -1,5 +1,6 @@
 // Family E: number formats, random streams, and the differences that correct runs have.
 #include "core/align/diagnose/rules.h"
+#include "core/align/diagnose/script_acts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,12 +11,6 @@ namespace {
 
 constexpr double kBf16Dtype = 15; // c10::ScalarType
 constexpr double kFp16Dtype = 5;
-
-bool isUsersScript(const RunTraits& traits)
-{
-    return std::any_of(traits.settings.begin(), traits.settings.end(),
-                       [](const auto& setting) { return setting.first == "workload_options.script"; });
-}
 
 void sharedStream(const Case& c, Suspicions& out)
 {

@@ -42,6 +42,7 @@ std::span<const Rule> optimizerRules();
 std::span<const Rule> precisionRules();
 std::span<const Rule> checkpointRules();
 std::span<const Rule> loggingRules();
+std::span<const Rule> scriptRules();
 std::span<const Rule> evaluationRules();
 
 // "2", "0.25": a number that was solved, rounded to the fraction it stands for where it is one within 1e-4.

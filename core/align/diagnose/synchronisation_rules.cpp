@@ -1,6 +1,7 @@
 // Family C: what is, or is not, kept equal between ranks. Decided by equality of bits between ranks and between a rank's
 // gradient before and after the reduction; most of it needs no reference.
 #include "core/align/diagnose/rules.h"
+#include "core/align/diagnose/script_acts.h"
 #include "core/config/json.h"
 
 #include <algorithm>
@@ -67,13 +68,17 @@ Unreduced unreducedParameters(const Case& c, std::int64_t step)
 {
     Unreduced found;
     const int rank = c.sus().ranks().back();
-    for (const TensorRecord& record : c.sus().tensors(rank, step)) {
+    const std::vector<TensorRecord>& records = c.sus().tensors(rank, step);
+    // DDP does not see a parameter that it was not built with, and then nor does the probe before the reduction.
+    const bool someLocal = std::any_of(records.begin(), records.end(),
+                                       [](const TensorRecord& r) { return r.has & TensorRecord::Local; });
+    for (const TensorRecord& record : records) {
         if (record.buffer)
             continue;
         ++found.all;
-        const std::uint32_t both = TensorRecord::Local | TensorRecord::Reduced;
-        if ((record.has & both) == both && record.localFingerprint == record.reducedFingerprint &&
-            record.localNorm > 0)
+        const bool reduced = record.has & TensorRecord::Reduced, local = record.has & TensorRecord::Local;
+        if (reduced && (local ? record.localFingerprint == record.reducedFingerprint && record.localNorm > 0
+                              : someLocal && record.reducedNorm > 0))
             found.names.push_back(record.name);
     }
     if (step > 1 && !found.names.empty()) {
@@ -151,7 +156,8 @@ std::int64_t spreadStep(const Case& c)
 void notReduced(const Case& c, Suspicions& out)
 {
     const std::int64_t step = spreadStep(c);
-    if (step < 1 || c.differsAt(Quantity::SampleIds, step))
+    if (step < 1 || c.differsAt(Quantity::SampleIds, step) ||
+        reductionActs(c.sus(), step)) // told: script_rules.cpp
         return;
     const std::vector<int> alone = unreducedRanks(c, step);
     if (alone.empty())
@@ -202,8 +208,8 @@ void notReduced(const Case& c, Suspicions& out)
 void firstMicroReduced(const Case& c, Suspicions& out)
 {
     const std::int64_t step = spreadStep(c);
-    if (step < 1 || !unreducedRanks(c, step).empty() || unfreezing(c.sus()).step == step ||
-        (c.rankByRank() && c.link() != CausalLink::PreReduction))
+    if (step < 1 || reductionActs(c.sus(), step) || !unreducedRanks(c, step).empty() ||
+        unfreezing(c.sus()).step == step || (c.rankByRank() && c.link() != CausalLink::PreReduction))
         return;
     const double micros = c.sus().value(c.sus().ranks().front(), Quantity::MicroSteps, step).value_or(1);
     const std::optional<Relation> local = c.localMean(step);

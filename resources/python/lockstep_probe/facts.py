@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
@@ -11,19 +12,27 @@ from .measure import Gradient
 from .samples import Batch
 
 
+_FORMATS = {torch.float16: 5, torch.float32: 6, torch.float64: 7, torch.bfloat16: 15}  # c10::ScalarType
+
+
+def format_code(dtype: torch.dtype) -> Optional[int]:
+    return _FORMATS.get(dtype)
+
+
 @dataclass
 class Micro:
     """One backward pass."""
 
     loss: Any  # a float, or a detached tensor on a GPU that is read when the step is recorded
-    factor: float = 1.0  # what the script multiplied the loss by
+    factors: list[float] = field(default_factory=list)  # what the script multiplied the loss by
     tokens: int = 0
     batches: list[Batch] = field(default_factory=list)
     size: int = 0  # samples, also where no loader gave them
 
     def value(self) -> float:
         """The loss itself, without the factor."""
-        return (float(self.loss) if isinstance(self.loss, torch.Tensor) else self.loss) / self.factor
+        value = float(self.loss) if isinstance(self.loss, torch.Tensor) else self.loss
+        return value / math.prod(self.factors)
 
 
 @dataclass
@@ -40,9 +49,16 @@ class Facts:
     skipped: bool = False
     collectives: int = 0
     collective_bytes: int = 0
+    summed: int = 0  # elements that all-reduces of the script's own added up
+    summed_as: Optional[int] = None  # the number format of the largest, as c10 numbers them
     logged: Optional[float] = None
     seconds: dict[str, float] = field(default_factory=lambda: {"data": 0.0, "forward": 0.0, "backward": 0.0, "wait": 0.0,
                                                               "optimizer": 0.0})
+
+    def sums(self, elements: int, code: Optional[int]) -> None:
+        if elements > self.summed:  # it is larger than those before together
+            self.summed_as = code
+        self.summed += elements
 
     def absorb(self, later: "Facts", pieces: list[int]) -> None:
         """Takes what came after this; gradients only of these pieces."""
@@ -56,5 +72,7 @@ class Facts:
         self.logged = later.logged if later.logged is not None else self.logged
         self.collectives += later.collectives
         self.collective_bytes += later.collective_bytes
+        self.summed += later.summed
+        self.summed_as = later.summed_as if later.summed_as is not None else self.summed_as
         for key, value in later.seconds.items():
             self.seconds[key] += value

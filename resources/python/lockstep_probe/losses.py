@@ -10,10 +10,11 @@ import torch
 _DEPTH = 6  # nodes looked at between the loss and its loss function
 
 
-def constant_factor(loss: torch.Tensor) -> float:
-    """What the script multiplied its loss by before it called backward: 1 / K for accumulation, W, a weight of the rank. 1
-    where there is nothing of the kind, or nothing that can be taken back."""
-    factor, node = 1.0, loss.grad_fn
+def constant_factors(loss: torch.Tensor) -> list[float]:
+    """What the script multiplied its loss by before it called backward, the last first: 1 / K for accumulation, W, a weight of
+    the rank. Empty where there is nothing of the kind, or nothing that can be taken back."""
+    factors: list[float] = []
+    node = loss.grad_fn
     for _ in range(_DEPTH):
         name = node.name() if node is not None else ""
         if name not in ("DivBackward0", "MulBackward0"):
@@ -25,9 +26,10 @@ def constant_factor(loss: torch.Tensor) -> float:
         value = _number(getattr(node, "_saved_other" if first else "_saved_self", None))
         if value is None or (name == "DivBackward0" and not first):
             break
-        factor = factor / value if name == "DivBackward0" and value else factor * value
+        factors.append(1 / value if name == "DivBackward0" and value else value)
         node = inputs[0] if first else inputs[1]
-    return factor if factor and math.isfinite(factor) else 1.0
+    product = math.prod(factors)
+    return factors if product and math.isfinite(product) else []
 
 
 def _number(value: Any) -> Optional[float]:

@@ -12,7 +12,7 @@ import torch
 from . import quantity as q
 from . import wire
 from .facts import Facts
-from .measure import State, in_order
+from .measure import Gradient, State, in_order
 from .reference import MASK
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class Recording:
         if s.world > 1:
             values.integer(q.COLLECTIVE_COUNT, facts.collectives)
             values.integer(q.COLLECTIVE_BYTES, facts.collective_bytes)
+            if facts.summed_as is not None:
+                values.integer(q.COLLECTIVE_DTYPE, facts.summed_as)
         if facts.scale is not None:
             values.real(q.SCALER_SCALE, facts.scale)
             values.integer(q.FOUND_INF, int(facts.skipped))
@@ -107,10 +109,9 @@ class Recording:
     def _gradients(self, values: wire.StepValues, facts: Facts) -> None:
         share = q.SHARE if self._s.layout.sharded else 0
         reduced = (facts.reduced.norm(), facts.reduced.projection())
-        if not share and facts.reduced:
-            # Without a reduction the local gradient is the gradient.
-            local = (facts.local.norm(), facts.local.projection()) if facts.local else reduced
-            self._gradient(values, local, q.GRAD_NORM_LOCAL, q.GRAD_PROJ_LOCAL, 0)
+        own = self._own_gradient(facts)
+        if not share and own:
+            self._gradient(values, (own.norm(), own.projection()), q.GRAD_NORM_LOCAL, q.GRAD_PROJ_LOCAL, 0)
         if share or facts.reduced:
             self._gradient(values, reduced, q.GRAD_NORM, q.GRAD_PROJ, share)
         if facts.clip_called:
@@ -118,6 +119,14 @@ class Recording:
                 values.real(q.GRAD_NORM_CLIPPED, facts.clipped.norm(), share)
             if facts.clip_norm is not None:
                 values.real(q.CLIP_NORM_TORCH, facts.clip_norm)
+
+    def _own_gradient(self, facts: Facts) -> Gradient:
+        """Before the reduction; empty where the script reduced it in a way that was not seen. Without a reduction it is the
+        gradient."""
+        if facts.local:
+            return facts.local
+        elements = sum(self._s.layout.pieces[i].count for i in facts.reduced.squares)
+        return Gradient() if self._s.world > 1 and facts.summed >= elements else facts.reduced
 
     @staticmethod
     def _gradient(values: wire.StepValues, figures: tuple[float, list[float]], norm: int, projection: int, share: int) -> None:
@@ -182,7 +191,7 @@ class Recording:
         s = self._s
         updates = state.updates if state.complete else {}
         norms = s.measures.norms(s.layout)
-        local = facts.local or facts.reduced
+        local = self._own_gradient(facts)
         for i, piece in enumerate(s.layout.pieces):
             if piece.count == 0 and not piece.share:
                 continue

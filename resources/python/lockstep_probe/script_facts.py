@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Iterable
 
 import torch
 
+from .facts import format_code
+
 if TYPE_CHECKING:
     from .facts import Facts
     from .session import Session
@@ -20,12 +22,30 @@ _OPTIMIZERS = {"SGD": "sgd", "Adam": "adam", "AdamW": "adamw"}
 _SCHEDULERS = {"StepLR": "step", "CosineAnnealingLR": "cosine", "LinearLR": "warmup"}
 
 
+_AUTOCAST_DEVICES = ("cpu", "cuda")
+
+
+def _autocast_enabled(device: str) -> bool:
+    try:
+        return bool(torch.is_autocast_enabled(device))
+    except TypeError:  # torch before 2.4 has a function for each device
+        return bool(torch.is_autocast_cpu_enabled() if device == "cpu" else torch.is_autocast_enabled())
+
+
+def _autocast_type(device: str) -> torch.dtype:
+    if hasattr(torch, "get_autocast_dtype"):
+        return torch.get_autocast_dtype(device)
+    return torch.get_autocast_cpu_dtype() if device == "cpu" else torch.get_autocast_gpu_dtype()
+
+
 class ScriptFacts:
     def __init__(self) -> None:
         self.loader: dict[str, Any] = {}
         self.options: dict[str, str] = {}
         self.config: dict[str, Any] = {}
         self.sharded = False
+        self.collectives: set[str] = set()  # the script's own, by name
+        self._sent_as = format_code(torch.float32)
 
     def loader_used(self, loader: Any) -> None:
         """The first loader the training takes a batch from."""
@@ -55,6 +75,12 @@ class ScriptFacts:
         self.config["scheduler"] = _SCHEDULERS.get(name, self.config.get("scheduler", "none"))
         self.options["scheduler"] = name
 
+    def forward_seen(self) -> None:
+        """Inside the forward of some module: the format that autocast chooses there."""
+        for device in _AUTOCAST_DEVICES:
+            if _autocast_enabled(device):
+                self.config["amp"] = "bf16" if _autocast_type(device) == torch.bfloat16 else "fp16"
+
     def parallel(self, wrapper: Any) -> None:
         self.config.update(
             find_unused=bool(getattr(wrapper, "find_unused_parameters", False)),
@@ -62,12 +88,21 @@ class ScriptFacts:
             bucket_view=bool(getattr(wrapper, "gradient_as_bucket_view", False)),
             broadcast_buffers=bool(getattr(wrapper, "broadcast_buffers", True)))
 
+    def communicates_by(self, hook: str) -> None:
+        """DDP's buckets go through this function of torch's or of the script."""
+        self.options["comm_hook"] = hook
+        for word, dtype in (("bf16", torch.bfloat16), ("fp16", torch.float16)):
+            if word in hook:
+                self._sent_as = format_code(dtype)
+
     def count_reduction(self, wrappers: Iterable[Any], facts: "Facts") -> None:
         """DDP's own all-reduces of this backward: one per bucket."""
         for wrapper in wrappers:
             buckets = self._buckets(wrapper)
             facts.collectives += len(buckets)
             facts.collective_bytes += sum(buckets)
+            if buckets:
+                facts.summed_as = self._sent_as
 
     def _buckets(self, wrapper: Any) -> list[int]:
         try:
@@ -103,6 +138,8 @@ class ScriptFacts:
         facts.update(self.config)
         options = dict(self.options)
         options["script"] = os.path.basename(sys.argv[0])
+        if self.collectives:
+            options["collectives"] = ",".join(sorted(self.collectives))
         if len(session.optimizers) > 1:
             options["optimizers"] = str(len(session.optimizers))
         facts["workload_options"] = options

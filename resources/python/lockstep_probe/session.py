@@ -19,13 +19,14 @@ import torch
 from torch.utils.data import DataLoader
 
 from . import wire
+from .acts import Acts
 from .batches import Batches
 from .environment import rank_and_world
 from .facts import Facts, Micro
 from .find_models import find_models
 from .hooks.clipping import watch_sharded
 from .layout import Layout
-from .losses import averaged_targets, constant_factor
+from .losses import averaged_targets, constant_factors
 from .measure import Measures
 from .records import Recording
 from .samples import Batch, batch_size, content_hashes
@@ -67,9 +68,11 @@ class Session:
         self.layout = Layout()
         self.script = ScriptFacts()
         self.recording = Recording(self)
+        self.acts = Acts(self)
         self.optimizers = WeakList()
         self.wrappers = WeakList()  # DistributedDataParallel
         self.forward_hooks: list[Any] = []
+        self.wrapper_hooks: list[Any] = []
         self.compiled = False
         self.notes: set[str] = set()
         self.scaled: dict[int, tuple[torch.Tensor, torch.Tensor, float]] = {}
@@ -88,6 +91,7 @@ class Session:
         self.backwards = 0
         self.backward_begin = self.optimizer_begin = self.ready_at
         self.printed_step = -1
+        self.loads = 0
 
     def announce(self) -> None:
         """Tells the host of this rank, once it is one."""
@@ -123,10 +127,14 @@ class Session:
         self.batches.loader_begins(id(loader))
 
     @watching
-    def epoch_ended(self, loader: Any, epoch: int) -> None:
+    def epoch_ended(self, loader: Any, epoch: int, base_seed: Optional[int]) -> None:
+        """`base_seed`: what the loader seeded its worker processes from."""
         self.batches.loader_ended(id(loader))
         if torch.is_grad_enabled() and self.step > 0:
-            self.event("epoch_end", {"epoch": epoch})
+            detail: dict[str, Any] = {"epoch": epoch, "has_length": hasattr(loader.dataset, "__len__")}
+            if loader.num_workers and base_seed is not None:
+                detail["base_seed"] = base_seed
+            self.event("epoch_end", detail)
 
     @watching
     def forward_of(self, module: torch.nn.Module, inputs: Sequence[Any]) -> None:
@@ -152,6 +160,7 @@ class Session:
         self.stream.stage = wire.STAGE_BACKWARD
         if isinstance(root, torch.Tensor):
             self.pending.micros.append(self._micro(root))
+            self.acts.backward_begins(list(self.wrappers))
         self.armed = any(getattr(w, "require_backward_grad_sync", True) for w in self.wrappers)
 
     @watching
@@ -166,6 +175,17 @@ class Session:
         self.ready_at = now
         self.backwards += 1
         self.scaled.clear()
+
+    @watching
+    def wrapper_called(self, wrapper: Any) -> None:
+        self.acts.wrapper_called(wrapper)
+
+    @watching
+    def loaded(self, what: str, detail: dict[str, Any]) -> None:
+        """State was put into a model or an optimizer that has trained."""
+        if self.step > 0 and self.loads < 64:
+            self.loads += 1
+            self.event("loaded", dict(detail, what=what))
 
     @watching
     def gradient_ready(self, parameter: torch.Tensor) -> None:
@@ -186,6 +206,11 @@ class Session:
         storages = {t.data_ptr() for t in tensors if t.numel()}
         pieces = [i for i, p in enumerate(self.layout.pieces)
                   if p.tensor.grad is not None and p.tensor.grad.data_ptr() in storages]
+        early = [i for i in pieces if i in self.pending.reduced.squares]
+        if early:  # what was clipped was this rank's own
+            self.pending.local.take(self.pending.reduced, early)
+            self.pending.clip_called, self.pending.clip_norm = False, None
+        pieces = [i for i in pieces if i not in self.pending.local.squares]
         if pieces:
             local = self.measures.gradient(self.layout, pieces, 1.0 / self.loss_scale)
             self.pending.local.add(local)
@@ -291,6 +316,7 @@ class Session:
     def close(self) -> None:
         self.step += 1
         self.recording.step(self.cycle)
+        self.acts.step_closed(self.cycle)
         if self.step == 1:
             self.event("config", self.script.configuration(self))
             self._stop_watching_forward()
@@ -343,7 +369,7 @@ class Session:
         if original.numel() == 1:
             loss = original.detach()
             loss = loss.item() if loss.is_cpu else loss.clone()
-        micro = Micro(loss, constant_factor(original), batches=self.batches.take())
+        micro = Micro(loss, constant_factors(original), batches=self.batches.take())
         micro.size = sum(batch.size for batch in micro.batches)
         if micro.size or not self.batches.seen:
             micro.tokens = averaged_targets(original, micro.size) or 0

@@ -1,8 +1,9 @@
 """Which script is run with which fault, and what is to be found.
 
-`quantity` and `step`: the first difference against the script in one process, in causal order at the earliest step; None for
-a clean pair. `ranks_part`: the first step after which the ranks do not hold the same parameters. `cause`: the catalogue id
-that a diagnosis should name first (facts of the catalogue: docs), "" where no recorded number can tell.
+`quantity` and `step`: the first difference against the script in one process, in causal order at the earliest step; None
+where no series differs. `ranks_part`: the first step after which the ranks do not hold the same parameters. `cause`: the
+catalogue id that the diagnosis has to name first, "" for a clean pair; several ids ("B8 C2") where the same evidence is left
+by each of them. `shown_at`: the step the finding has to stand at where that is not `step`.
 """
 
 from __future__ import annotations
@@ -20,11 +21,19 @@ class Case:
     ranks_part: Optional[int] = None
     cause: str = ""
     quick: bool = False  # part of the default test run
+    shown_at: Optional[int] = None
+    options: tuple[str, ...] = ()  # of lockstep-cli probe, for both runs
+
+    @property
+    def causes(self) -> list[str]:
+        return self.cause.split()
 
     @property
     def name(self) -> str:
         return f"{self.script}-{self.fault}" if self.fault else self.script
 
+
+LOSS_PRINTED = ("--metric", "loss=([0-9.]+)")
 
 CASES = [
     Case("plain", quick=True),
@@ -37,7 +46,7 @@ CASES = [
     Case("plain", "B2", "grad_norm", 1, cause="B2", quick=True),
     Case("plain", "B3", "grad_norm", 1, cause="B3"),
     Case("plain", "C1", "grad_norm", 3, ranks_part=3, cause="C1", quick=True),
-    Case("plain", "C7", "loss", 1, ranks_part=0, cause="C7"),
+    Case("plain", "C7", "loss", 1, ranks_part=0, cause="C7", shown_at=0),
     Case("plain", "D1", "lr", 1, cause="D1"),
     Case("plain", "D7", "update_norm", 1, cause="D7"),
     Case("trainer_class", quick=True),
@@ -45,6 +54,7 @@ CASES = [
     Case("trainer_class", "D2", "lr", 2, cause="D2"),
     Case("accumulation", quick=True),
     Case("accumulation", "B6", "grad_norm", 1, cause="B6", quick=True),
+    Case("accumulation", "B8", "grad_norm", 1, ranks_part=1, cause="B8"),
     Case("accumulation", "B7", "grad_norm", 1, ranks_part=1, cause="B7"),
     Case("amp", quick=True),
     Case("amp", "D8", "grad_norm", 5, ranks_part=5, cause="D8"),
@@ -61,10 +71,35 @@ CASES = [
     Case("batchnorm_cnn", "C9", "loss", 1, cause="C9"),
     Case("batchnorm_cnn", "D1", "lr", 1, cause="D1"),
     Case("ema"),
-    Case("ema", "F8"),  # the average is kept in a dictionary of the script's own: nothing recorded shows it
+    Case("ema", "F8", cause="F8"),
     Case("ema", "D1", "lr", 1, cause="D1"),
     Case("resume"),
     Case("resume", "F5", "update_norm", 7, cause="F5", quick=True),
     Case("iterable", quick=True),
     Case("iterable", "A2", "sample_content", 1, cause="A2"),
+    Case("unfreeze"),
+    Case("unfreeze", "C3", "grad_norm", 1, ranks_part=1, cause="C3"),
+    Case("unfreeze", "C4", "grad_norm", 5, ranks_part=5, cause="C4"),
+    Case("unfreeze", "C10", "grad_norm", 1, ranks_part=1, cause="C10"),
+    Case("by_hand"),
+    Case("by_hand", "D3", "grad_norm", 1, cause="D3"),
+    Case("by_hand", "D6", "update_norm", 1, cause="D6"),
+    Case("by_hand", "D7", "grad_norm", 2, cause="D7", shown_at=1),
+    Case("by_hand", "E2", cause="E2", shown_at=1),
+    Case("by_hand", "B3", "grad_norm", 1, cause="B3"),
+    Case("by_hand", "C11", "grad_norm", 1, ranks_part=1, cause="C11"),
+    Case("ragged"),
+    Case("ragged", "A3", "sample_ids", 5, cause="A3"),
+    Case("ragged", "A5", "sample_ids", 1, cause="A5", shown_at=4),
+    Case("ragged", "A6", "sample_ids", 1, cause="A6", shown_at=4),
+    Case("ragged", "B4", "grad_norm", 4, cause="B4"),
+    Case("logged", options=LOSS_PRINTED),
+    Case("logged", "B10", cause="B10", options=LOSS_PRINTED),
+    Case("logged", "B11", cause="B11", options=LOSS_PRINTED),
+    Case("pretrained"),
+    Case("pretrained", "F1", "loss", 1, cause="F1", shown_at=0),
+    Case("pretrained", "D1", "lr", 1, cause="D1"),
+    Case("augmented", "", "sample_content", 1),
+    Case("augmented", "A8", "sample_content", 1, cause="A8"),
+    Case("augmented", "E6", "sample_content", 1, cause="E6", shown_at=0),
 ]

@@ -36,6 +36,7 @@ def install(session: "Session") -> None:
     def taken(original: Any) -> Any:
         def load_state_dict(self: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(self, state_dict, *args, **kwargs)
+            session.loaded("model", {"tensors": len(state_dict)})
             missing, unexpected = list(result.missing_keys), list(result.unexpected_keys)
             if missing or unexpected:
                 session.note(_partial_load(type(self).__name__, missing, unexpected))
@@ -43,9 +44,18 @@ def install(session: "Session") -> None:
 
         return load_state_dict
 
+    def optimizer_taken(original: Any) -> Any:
+        def load_state_dict(self: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(self, state_dict, *args, **kwargs)
+            session.loaded("optimizer", {"states": len(self.state)})
+            return result
+
+        return load_state_dict
+
     wrap(torch, "save", saved)
     wrap(torch, "load", loaded)
     wrap(torch.nn.Module, "load_state_dict", taken)
+    wrap(torch.optim.Optimizer, "load_state_dict", optimizer_taken)
 
 
 def _partial_load(model: str, missing: list[str], unexpected: list[str]) -> str:

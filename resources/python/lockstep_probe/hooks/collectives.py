@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..facts import format_code
 from .patching import wrap
 
 if TYPE_CHECKING:
@@ -24,8 +25,11 @@ def install(session: "Session") -> None:
             def call(*args: Any, **kwargs: Any) -> Any:
                 tensor = next((a for a in (*args, *kwargs.values()) if isinstance(a, torch.Tensor)), None)
                 session.pending.collectives += 1
+                session.script.collectives.add(name)
                 if tensor is not None:
                     session.pending.collective_bytes += tensor.numel() * tensor.element_size()
+                    if name == "all_reduce" and tensor.is_floating_point():
+                        session.pending.sums(tensor.numel(), format_code(tensor.dtype))
                     if name == "all_reduce":
                         session.before_manual_reduction([tensor])
                 return original(*args, **kwargs)

@@ -20,6 +20,7 @@ def install(session: "Session") -> None:
     def before(module: torch.nn.Module, inputs: Any) -> None:
         nonlocal outermost
         # Also after an exception in a forward, which has no hook: the next turn begins with a call of the same module.
+        session.script.forward_seen()
         if outermost is None or outermost is module:
             outermost = module
             session.forward_of(module, inputs)
@@ -34,9 +35,10 @@ def install(session: "Session") -> None:
     def compiled(original: Any) -> Any:
         def compile(*args: Any, **kwargs: Any) -> Any:
             session.compiled = True
-            for handle in session.forward_hooks:
+            for handle in (*session.forward_hooks, *session.wrapper_hooks):
                 handle.remove()
             session.forward_hooks.clear()
+            session.wrapper_hooks.clear()
             session.note("The script uses torch.compile: the forward pass is not watched, so batches that come without a "
                          "DataLoader have no content hash. Everything else is recorded.")
             return original(*args, **kwargs)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Optional
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
+import torch
 from torch.utils.data import DataLoader, Subset
 from torch.utils.data import dataloader as implementation
 
@@ -22,15 +23,44 @@ if TYPE_CHECKING:
 _IDS = "_lockstep_ids"
 
 
+class Epochs:
+    """Which turn through its data a loader is on. Scripts that make a new loader for every epoch go on counting where the
+    last one over the same dataset ended or was given up; loaders of an evaluation count for themselves."""
+
+    def __init__(self) -> None:
+        self._of: "WeakKeyDictionary[Any, int]" = WeakKeyDictionary()
+        self._earlier: dict[int, list[tuple[Any, int]]] = {}  # by id of the dataset: loaders and their turn
+        self._done: dict[int, int] = {}  # by id of the dataset: the last turn that ended
+
+    def begin(self, loader: Any) -> None:
+        turn = self._of.get(loader)
+        if turn is None and torch.is_grad_enabled():
+            key = id(loader.dataset)
+            given_up = [last for reference, last in self._earlier.get(key, ()) if reference() is None]
+            turn = max([*given_up, self._done.get(key, -1)])
+        turn = (-1 if turn is None else turn) + 1
+        self._of[loader] = turn
+        if torch.is_grad_enabled():
+            others = [entry for entry in self._earlier.get(id(loader.dataset), ()) if entry[0]() is not loader]
+            self._earlier[id(loader.dataset)] = [*others[-8:], (ref(loader), turn)]
+
+    def ended(self, loader: Any) -> None:
+        if torch.is_grad_enabled():
+            self._done[id(loader.dataset)] = self._of.get(loader, 0)
+
+    def of(self, loader: Any) -> int:
+        return self._of.get(loader, 0)
+
+
 def install(session: "Session") -> None:
-    epochs: "WeakKeyDictionary[Any, int]" = WeakKeyDictionary()
+    epochs = Epochs()
     loaders: "WeakKeyDictionary[Any, Any]" = WeakKeyDictionary()
     base = implementation._BaseDataLoaderIter
 
     def iterated(original: Any) -> Any:
         def __iter__(self: Any) -> Any:
             iterator = original(self)
-            epochs[self] = epochs.get(self, -1) + 1
+            epochs.begin(self)
             session.epoch_begins(self)
             if isinstance(iterator, base):
                 loaders[iterator] = self
@@ -61,12 +91,13 @@ def install(session: "Session") -> None:
                 data = original(self)
             except StopIteration:
                 if loader is not None:
-                    session.epoch_ended(loader, epochs.get(loader, 0))
+                    epochs.ended(loader)
+                    session.epoch_ended(loader, epochs.of(loader), getattr(self, "_base_seed", None))
                 raise
             queue = self.__dict__.get(_IDS)
             index = queue.popleft() if queue else None
             if loader is not None:
-                session.fetched(loader, data, lambda: _ids(loader, index), epochs.get(loader, 0), time.perf_counter() - begin)
+                session.fetched(loader, data, lambda: _ids(loader, index), epochs.of(loader), time.perf_counter() - begin)
             return data
 
         return __next__

@@ -22,7 +22,8 @@ def install(session: "Session") -> None:
             result = original(self, outputs)
             if isinstance(outputs, torch.Tensor) and result is not outputs:
                 session.scaled[id(result)] = (result, outputs, float(self.get_scale()))
-                session.script.config["amp"] = "fp16"
+                if session.compiled:  # else the forward tells
+                    session.script.config.setdefault("amp", "fp16")
             return result
 
         return scale

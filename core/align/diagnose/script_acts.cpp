@@ -1,0 +1,167 @@
+#include "core/align/diagnose/script_acts.h"
+
+#include "core/align/diagnose/relation.h"
+#include "core/config/json.h"
+
+#include <algorithm>
+
+namespace lockstep::align {
+
+namespace {
+
+// The last event of the kind up to the step: it holds until the next one.
+std::optional<rapidjson::Document> standing(const RunTrace& run, int rank, const char* kind,
+                                            std::int64_t step)
+{
+    std::optional<rapidjson::Document> found;
+    for (const EventRecord& event : run.events()) {
+        if (event.kind != kind || event.step > step || event.rank != rank)
+            continue;
+        rapidjson::Document json;
+        json.Parse(event.detail.c_str());
+        if (json.IsObject())
+            found = std::move(json);
+    }
+    return found;
+}
+
+std::vector<std::string> words(const rapidjson::Document& json, const char* key)
+{
+    std::vector<std::string> list;
+    if (json.HasMember(key) && json[key].IsArray())
+        for (const auto& item : json[key].GetArray())
+            list.emplace_back(item.IsString() ? item.GetString() : "");
+    return list;
+}
+
+} // namespace
+
+bool isUsersScript(const RunTraits& traits)
+{
+    return std::any_of(traits.settings.begin(), traits.settings.end(),
+                       [](const auto& setting) { return setting.first == "workload_options.script"; });
+}
+
+std::string settingOf(const RunTraits& traits, const char* key)
+{
+    const auto it = std::find_if(traits.settings.begin(), traits.settings.end(),
+                                 [key](const auto& s) { return s.first == key; });
+    return it == traits.settings.end() ? std::string() : it->second;
+}
+
+bool callsCollective(const RunTraits& traits, const char* name)
+{
+    return (',' + settingOf(traits, "workload_options.collectives") + ',')
+               .find(',' + std::string(name) + ',') != std::string::npos;
+}
+
+bool severalOptimizers(const RunTraits& traits)
+{
+    return !settingOf(traits, "workload_options.optimizers").empty();
+}
+
+bool sumsNarrow(const RunTrace& run, std::int64_t step)
+{
+    constexpr double kFp16 = 5, kBf16 = 15; // c10::ScalarType
+    const auto format = run.value(run.ranks().front(), Quantity::CollectiveDtype, step);
+    return format == kFp16 || format == kBf16;
+}
+
+std::optional<ReductionActs> reductionActs(const RunTrace& run, std::int64_t step)
+{
+    const std::optional<rapidjson::Document> json = standing(run, run.ranks().front(), "reduction", step);
+    if (!json)
+        return {};
+    ReductionActs acts{words(*json, "forward"), words(*json, "backward")};
+    if (acts.forward.empty() || acts.forward.size() != acts.backward.size())
+        return {};
+    return acts;
+}
+
+LossFactors lossFactors(const RunTrace& run, int rank, std::int64_t step)
+{
+    LossFactors factors;
+    const std::optional<rapidjson::Document> json = standing(run, rank, "loss_factors", step);
+    if (!json || !json->HasMember("factors") || !(*json)["factors"].IsArray())
+        return factors;
+    for (const auto& micro : (*json)["factors"].GetArray()) {
+        std::vector<double>& own = factors.emplace_back();
+        if (micro.IsArray())
+            for (const auto& factor : micro.GetArray())
+                own.push_back(factor.IsNumber() ? factor.GetDouble() : 1);
+    }
+    return factors;
+}
+
+double product(const std::vector<double>& factors)
+{
+    double whole = 1;
+    for (const double factor : factors)
+        whole *= factor;
+    return whole;
+}
+
+std::optional<LossScaling> lossScaling(const RunTrace& reference, const RunTrace& suspect, std::int64_t step)
+{
+    if (!isUsersScript(reference.traits()) || !isUsersScript(suspect.traits()))
+        return {};
+    const LossFactors theirs = lossFactors(reference, reference.ranks().front(), step);
+    const LossFactors own = lossFactors(suspect, suspect.ranks().front(), step);
+    for (const int rank : suspect.ranks())
+        if (lossFactors(suspect, rank, step) != own) // weights of the ranks: unequal shares
+            return {};
+    const auto micros = [step](const RunTrace& run) {
+        return std::size_t(run.value(run.ranks().front(), Quantity::MicroSteps, step).value_or(1));
+    };
+    const std::size_t count = micros(suspect);
+    if (count != micros(reference))
+        return {};
+    const auto at = [](const LossFactors& factors, std::size_t micro) {
+        return micro < factors.size() ? factors[micro] : std::vector<double>();
+    };
+    LossScaling scaling;
+    scaling.notDivided = count > 1;
+    for (std::size_t micro = 0; micro < count; ++micro) {
+        const double ratio = product(at(own, micro)) / product(at(theirs, micro));
+        if (near(ratio, 1, 1e-6))
+            continue;
+        if (!scaling.micros.empty() && !near(ratio, scaling.factor, 1e-6))
+            return {};
+        scaling.factor = ratio;
+        scaling.micros.push_back(micro);
+        scaling.notDivided = scaling.notDivided && at(own, micro).empty() && near(ratio, double(count), 1e-6);
+    }
+    if (scaling.micros.empty())
+        return {};
+    scaling.whole = scaling.micros.size() == count;
+    return scaling;
+}
+
+std::int64_t lastLoad(const RunTrace& run, std::int64_t step)
+{
+    std::int64_t last = -1;
+    for (const EventRecord& event : run.events())
+        if ((event.kind == "loaded" || event.kind == "resume") && event.step <= step)
+            last = std::max(last, event.step);
+    return last;
+}
+
+ModelCopies modelCopies(const RunTrace& run)
+{
+    ModelCopies copies;
+    for (const EventRecord& event : run.events()) {
+        if (event.kind != "copy")
+            continue;
+        rapidjson::Document json;
+        json.Parse(event.detail.c_str());
+        if (!json.IsObject() || !json.HasMember("moved") || !json["moved"].IsBool())
+            continue;
+        copies.moved = copies.moved || json["moved"].GetBool();
+        copies.step = std::max(copies.step, event.step);
+        if (json.HasMember("module") && json["module"].IsString())
+            copies.module = json["module"].GetString();
+    }
+    return copies;
+}
+
+} // namespace lockstep::align

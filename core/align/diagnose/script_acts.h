@@ -1,0 +1,57 @@
+// What a script of the user's own did beside its numbers, as the probe told it in events (resources/python/lockstep_probe/
+// acts.py). Runs of the engine have none of these events.
+#pragma once
+
+#include "core/align/diagnose/run_trace.h"
+
+#include <string>
+#include <vector>
+
+namespace lockstep::align {
+
+// Whether the run is a script of the user's own.
+bool isUsersScript(const RunTraits& traits);
+
+// A setting by its name in RunConfig; "" where there is none.
+std::string settingOf(const RunTraits& traits, const char* key);
+// Whether the script calls the collective by itself ("all_gather").
+bool callsCollective(const RunTraits& traits, const char* name);
+// Whether more than one optimizer trains.
+bool severalOptimizers(const RunTraits& traits);
+// Whether gradients were summed in a narrower format than float32 at the step, as the run recorded.
+bool sumsNarrow(const RunTrace& run, std::int64_t step);
+
+// How a step's micro-batches went through DistributedDataParallel, one entry per backward pass.
+struct ReductionActs {
+    std::vector<std::string> forward;  // "sync", "no_sync", "bypassed": the wrapper was not called
+    std::vector<std::string> backward; // "sync", "no_sync"
+};
+// nullopt: nothing is known, for instance because there is no wrapper.
+std::optional<ReductionActs> reductionActs(const RunTrace& run, std::int64_t step);
+
+// What the script multiplied the loss of each micro-batch of the step by, the last factor first. Empty: by nothing.
+using LossFactors = std::vector<std::vector<double>>;
+LossFactors lossFactors(const RunTrace& run, int rank, std::int64_t step);
+double product(const std::vector<double>& factors);
+
+// How the script scales its loss otherwise than the reference's script does; nullopt: alike, or not by one factor.
+struct LossScaling {
+    double factor = 1;               // on the gradient of these backward passes, against the reference
+    std::vector<std::size_t> micros; // counted from 0
+    bool whole = false;              // they are all of the step
+    bool notDivided = false; // the reference divides by the number of its micro-batches, the run by nothing
+};
+std::optional<LossScaling> lossScaling(const RunTrace& reference, const RunTrace& suspect, std::int64_t step);
+
+// The last step up to `step` after which state was loaded into a model or an optimizer; -1: none.
+std::int64_t lastLoad(const RunTrace& run, std::int64_t step);
+
+// Copies of the model that no optimizer trains, as averages of the weights are.
+struct ModelCopies {
+    std::string module;     // its class; empty: no copy was seen
+    std::int64_t step = -1; // at which it was looked at last
+    bool moved = false;
+};
+ModelCopies modelCopies(const RunTrace& run);
+
+} // namespace lockstep::align

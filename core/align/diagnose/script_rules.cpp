@@ -1,0 +1,279 @@
+// Scripts of the user's own, held against the same script in one process. There is no twin of them, so what the script did
+// (script_acts.h) takes the place of a replay: it tells apart what the numbers alone leave open.
+#include "core/align/diagnose/rules.h"
+#include "core/align/diagnose/script_acts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep::align {
+
+namespace {
+
+bool bothScripts(const Case& c)
+{
+    return isUsersScript(c.ref().traits()) && isUsersScript(c.sus().traits());
+}
+
+Suspicion suspect(const char* cause, int fit, std::int64_t step, const char* label, std::string fact,
+                  std::optional<Quantity> quantity = {})
+{
+    Suspicion s;
+    s.cause = cause;
+    s.fit = fit;
+    s.step = step;
+    s.fact = std::move(fact);
+    s.evidence.push_back({label, s.fact, quantity, step, -1, {}});
+    return s;
+}
+
+// The ranks end the reduction with gradients of their own: which part of DDP's way was not gone.
+void reductionLeftOut(const Case& c, Suspicions& out)
+{
+    const std::int64_t step = c.world() < 2 ? -1 : c.sus().firstSpread(Quantity::GradNorm, 1);
+    if (step < 1 || (c.rankByRank() && step != c.start()))
+        return;
+    const std::optional<ReductionActs> acts = reductionActs(c.sus(), step);
+    if (!acts)
+        return;
+    bool alone = true; // every rank kept its own gradient, in every bit
+    for (const int rank : c.sus().ranks()) {
+        const std::optional<Relation> own = c.ownLocal(rank, step);
+        alone = alone && own && own->equal;
+    }
+    const std::string last = acts->forward.back();
+    const bool reduces =
+        std::find(acts->backward.begin(), acts->backward.end(), "sync") != acts->backward.end();
+    const char* cause = nullptr;
+    std::string fact;
+    if (!reduces) {
+        cause = "B8";
+        fact = fmt::format("At step {} every backward pass runs with DDP's synchronisation off (no_sync).",
+                           step);
+    } else if (last == "bypassed") {
+        cause = "C1";
+        fact = fmt::format("At step {} the forward pass does not go through the DDP wrapper.", step);
+    } else if (last == "no_sync") {
+        cause = "B7";
+        fact = fmt::format(
+            "At step {} the last forward pass runs with synchronisation off and its backward with "
+            "it on: DDP prepares the reduction in the forward.",
+            step);
+    } else if (alone) {
+        cause =
+            settingOf(c.sus().traits(), "static_graph") == "true" && acts->forward.size() > 1 ? "C6" : "C2";
+        fact =
+            fmt::format("At step {} forward and backward go through DDP with synchronisation on, and still "
+                        "every rank keeps its own gradient.",
+                        step);
+    }
+    if (!cause)
+        return;
+    Suspicion s = suspect(cause, kSignature + 9, step, "the way through DDP", fact);
+    s.evidence.push_back(
+        {"gradient after reduction", "differs between ranks", Quantity::GradNorm, step, -1, {}});
+    for (const char* other : {"B8", "C1", "B7", "C2"})
+        if (std::string_view(other) != cause)
+            s.excluded.push_back({other, fact, std::nullopt, step, -1, {}});
+    out.push_back(std::move(s));
+}
+
+void scaledLoss(const Case& c, Suspicions& out)
+{
+    const std::int64_t step = c.start();
+    if (!bothScripts(c) || step < 1 || c.link() < CausalLink::Rng || c.link() > CausalLink::Reduced ||
+        c.differsAt(Quantity::SampleIds, step))
+        return;
+    const std::optional<LossScaling> scaling = lossScaling(c.ref(), c.sus(), step);
+    if (!scaling)
+        return;
+    const std::optional<Relation> mean = c.localMean(step);
+    if (scaling->whole && mean && !near(mean->ratio, scaling->factor, 1e-2))
+        return; // the loss is scaled, and that is not what is seen
+    const char* cause = scaling->notDivided ? "B6" : scaling->factor > 1 ? "B2" : "B3";
+    std::string passes;
+    if (!scaling->whole)
+        for (const std::size_t micro : scaling->micros)
+            passes += fmt::format("{}{}", passes.empty() ? " of backward pass " : ", ", micro + 1);
+    const double world = double(c.sus().traits().ranks());
+    const bool ofWorld = near(scaling->factor, world, 1e-6) || near(scaling->factor, 1 / world, 1e-6);
+    Suspicion s = suspect(
+        cause, kSignature + 8, step, "factors of the loss",
+        fmt::format("Before backward the script's factors on the loss{} are {} times the reference's{}.",
+                    passes, factorText(scaling->factor),
+                    ofWorld ? fmt::format(", with {:g} ranks", world) : ""));
+    if (mean)
+        s.evidence.push_back({"gradient before reduction, mean of the ranks",
+                              fmt::format("{:.6g} times the reference, {:.1e} of it in another direction",
+                                          mean->ratio, mean->residual),
+                              Quantity::GradNormLocal,
+                              step,
+                              -1,
+                              {}});
+    s.excluded.push_back(
+        {"D1", "the learning rate is the reference's", Quantity::LearningRate, step, -1, {}});
+    out.push_back(std::move(s));
+}
+
+void averageStandsStill(const Case& c, Suspicions& out)
+{
+    if (!bothScripts(c))
+        return;
+    const ModelCopies own = modelCopies(c.sus()), theirs = modelCopies(c.ref());
+    if (own.module.empty() || own.moved || !theirs.moved)
+        return;
+    out.push_back(suspect(
+        "F8", kSignature + 5, own.step, "copy of the model",
+        fmt::format("A copy of the model ({}) that moves in the reference has not changed up to step {}.",
+                    own.module, own.step)));
+}
+
+// One run computes in a narrower format than the other.
+void otherPrecision(const Case& c, Suspicions& out)
+{
+    const std::string &own = c.sus().traits().amp, &theirs = c.ref().traits().amp;
+    if (!bothScripts(c) || own == theirs)
+        return;
+    const std::int64_t step = c.start() >= 1 ? c.start() : 1;
+    if (c.start() >= 1 && (c.link() < CausalLink::Forward || c.link() > CausalLink::Update))
+        return;
+    const double loss = std::abs(c.lossRatioMean(step).value_or(1) - 1);
+    if (loss > 0x1p-4)
+        return;
+    Suspicion s =
+        suspect("E3", kSignature + 8, step, "format of the forward pass",
+                fmt::format("The forward pass runs under autocast \"{}\" and in the reference under \"{}\".",
+                            own, theirs));
+    s.evidence.push_back({"loss, mean of the ranks",
+                          fmt::format("{:.1e} off the reference", loss),
+                          Quantity::Loss,
+                          step,
+                          -1,
+                          {}});
+    out.push_back(std::move(s));
+}
+
+// Before the first step nothing was added up: weights that were made or loaded alike are the same bits.
+void otherStart(const Case& c, Suspicions& out)
+{
+    if (!bothScripts(c) || c.rankByRank())
+        return;
+    const int rank = c.sus().ranks().front();
+    const auto differs = [&](Quantity quantity) {
+        const auto own = c.sus().bits(rank, quantity, 0), theirs = c.ref().bits(c.refRank(rank), quantity, 0);
+        return own && theirs && *own != *theirs && c.sus().sameOnRanks(quantity, 0).value_or(false);
+    };
+    const bool loaded = lastLoad(c.sus(), 0) == 0 || lastLoad(c.ref(), 0) == 0;
+    if (differs(Quantity::ParamFingerprint)) {
+        Suspicion s =
+            suspect(loaded ? "F1" : "C7", loaded ? kSignature + 8 : kPattern, 0, "parameters at step 0",
+                    "All ranks start from the same weights, and these are not the reference's.",
+                    Quantity::ParamFingerprint);
+        s.excluded.push_back({"B8",
+                              "the weights differ before any gradient was reduced",
+                              Quantity::ParamFingerprint,
+                              0,
+                              -1,
+                              {}});
+        out.push_back(std::move(s));
+    } else if (loaded && differs(Quantity::OptimizerFingerprint)) {
+        out.push_back(
+            suspect("F5", kSignature + 7, std::max<std::int64_t>(1, c.start()), "state of the optimizer",
+                    "Before the first step the optimizer's state is not the reference's; the weights are.",
+                    Quantity::OptimizerFingerprint));
+    }
+}
+
+void buffersNotBroadcast(const Case& c, Suspicions& out)
+{
+    const std::int64_t step = c.world() < 2 ? -1 : c.sus().firstSpread(Quantity::BufferFingerprint, 1);
+    if (!bothScripts(c) || step < 1 || settingOf(c.sus().traits(), "broadcast_buffers") != "false")
+        return;
+    Suspicion s =
+        suspect("C9", kSignature, step, "buffers of the ranks",
+                fmt::format("From step {} the ranks hold different buffers, and DDP was told not to send "
+                            "rank 0's (broadcast_buffers=False).",
+                            step),
+                Quantity::BufferFingerprint);
+    if (c.sus().sameOnRanks(Quantity::ParamFingerprint, step).value_or(false))
+        s.excluded.push_back(
+            {"B8", "the parameters are equal on all ranks", Quantity::ParamFingerprint, step, -1, {}});
+    out.push_back(std::move(s));
+}
+
+// Equal gradients and rates, and the update of an optimizer that has just been made.
+void optimizerBegunAgain(const Case& c, Suspicions& out)
+{
+    const std::int64_t step = c.start();
+    if (!bothScripts(c) || step < 2 ||
+        (c.link() != CausalLink::Update && c.link() != CausalLink::Parameters) ||
+        c.first(Quantity::LearningRate) == step)
+        return;
+    const int rank = c.sus().ranks().front(), other = c.refRank(rank);
+    const auto counter = c.sus().value(rank, Quantity::OptimizerStep, step);
+    const auto theirCounter = c.ref().value(other, Quantity::OptimizerStep, step);
+    const auto rate = c.sus().value(rank, Quantity::LearningRate, step);
+    // Without a momentum an update is the rate times the gradient.
+    const auto asIfNew = [&](const RunTrace& run, int r) {
+        const auto update = run.value(r, Quantity::UpdateNorm, step);
+        auto gradient = run.value(r, Quantity::GradNormClipped, step);
+        gradient = gradient ? gradient : run.value(r, Quantity::GradNorm, step);
+        return update && gradient && rate && *rate * *gradient > 0 ? *update / (*rate * *gradient) : NAN;
+    };
+    const double own = asIfNew(c.sus(), rank), theirs = asIfNew(c.ref(), other);
+    const bool counts = counter && theirCounter && *counter < *theirCounter;
+    const bool noMomentum = std::abs(own - 1) < 0.02 && std::abs(theirs - 1) > 0.05;
+    const std::int64_t load = lastLoad(c.sus(), step);
+    if (!counts && !noMomentum)
+        return;
+    Suspicion s = suspect(
+        "F5", kSignature + 6, step, "update norm",
+        counts ? fmt::format("At step {} the optimizer's counter is {:g}, the reference's {:g}.", step,
+                             *counter, *theirCounter)
+               : fmt::format(
+                     "At step {} the update is {:.4g} times the rate times the gradient, the reference's "
+                     "{:.4g} times: the momentum of the steps before is gone.",
+                     step, own, theirs),
+        Quantity::UpdateNorm);
+    if (load >= 0 && load + 1 == step)
+        s.evidence.push_back(
+            {"state that was loaded", fmt::format("after step {}", load), std::nullopt, load, -1, {}});
+    s.excluded.push_back(
+        {"D1", "the learning rate is the reference's", Quantity::LearningRate, step, -1, {}});
+    s.excluded.push_back(
+        {"D7", "weight decay does not take the momentum away", Quantity::UpdateNorm, step, -1, {}});
+    out.push_back(std::move(s));
+}
+
+// Every rank got the same sum, off by what a narrower format rounds away.
+void narrowSum(const Case& c, Suspicions& out)
+{
+    const std::int64_t step = c.start();
+    if (!bothScripts(c) || step < 1 || c.link() < CausalLink::PreReduction ||
+        c.link() > CausalLink::Reduced || !sumsNarrow(c.sus(), step) ||
+        c.ref().traits().amp != c.sus().traits().amp)
+        return;
+    const std::optional<Relation> reduced = c.reduced(c.sus().ranks().front(), step);
+    if (!reduced || reduced->distance > 0x1p-4)
+        return;
+    Suspicion s =
+        suspect("E2", kSignature + 8, step, "gradient after reduction",
+                fmt::format("At step {} gradients were sent in a 16-bit format; their sum is {:.1e} off.",
+                            step, reduced->distance),
+                Quantity::GradNorm);
+    s.excluded.push_back(
+        {"C11", "all ranks got the same sum, wrong by rounding only", Quantity::GradNorm, step, -1, {}});
+    out.push_back(std::move(s));
+}
+
+constexpr Rule kRules[] = {narrowSum,      reductionLeftOut, scaledLoss,          averageStandsStill,
+                           otherPrecision, otherStart,       buffersNotBroadcast, optimizerBegunAgain};
+
+} // namespace
+
+std::span<const Rule> scriptRules()
+{
+    return kRules;
+}
+
+} // namespace lockstep::align

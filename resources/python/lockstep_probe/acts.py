@@ -1,0 +1,108 @@
+"""What the script did that no number of a step shows: how its losses were scaled, whether its forward and backward passes went
+through DDP and its synchronisation, and whether copies of its model move. Told as events, when it changes and not too often."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import TYPE_CHECKING, Any, Optional, Sequence
+
+import torch
+from torch import nn
+
+if TYPE_CHECKING:
+    from .facts import Facts
+    from .session import Session
+
+_TOLD = 8  # changes of one kind that are told; what changes more often is not a matter of how the script is written
+_SEARCHES = (2, 16)  # steps after which copies of the model are looked for; asking the garbage collector takes time
+
+
+class Acts:
+    def __init__(self, session: "Session") -> None:
+        self._s = session
+        self._last: dict[str, Any] = {}
+        self._times: dict[str, int] = {}
+        self._calls: list[str] = []  # of wrapped models since the last backward
+        self._forward: list[str] = []  # by micro-batch
+        self._backward: list[str] = []
+        self._trained: list[bool] = []  # by piece
+        self._copies: list[tuple[Any, int]] = []  # weak references with the last fingerprint
+
+    def wrapper_called(self, wrapper: Any) -> None:
+        if torch.is_grad_enabled():
+            self._calls.append("sync" if wrapper.require_backward_grad_sync else "no_sync")
+
+    def backward_begins(self, wrappers: Sequence[Any]) -> None:
+        if wrappers:
+            self._forward.append(self._calls[-1] if self._calls else "bypassed")
+            sync = any(wrapper.require_backward_grad_sync for wrapper in wrappers)
+            self._backward.append("sync" if sync else "no_sync")
+        self._calls.clear()
+
+    def step_closed(self, facts: "Facts") -> None:
+        micros = facts.micros
+        if self._s.step == 1 and micros and not facts.reduced and not facts.skipped:
+            self._s.note("A backward pass was run and no parameter of the optimizer has a gradient: they are not those of the "
+                         "model that was trained. Make the optimizer from the model's parameters, after the model was wrapped.")
+        self._watch_frozen()
+        self._tell("loss_factors", {"factors": [micro.factors for micro in micros]},
+                   {"factors": [[] for _ in micros]})
+        if self._forward:
+            self._tell("reduction", {"forward": self._forward, "backward": self._backward}, {})
+            self._forward, self._backward = [], []
+        self._watch_copies()
+
+    def _tell(self, kind: str, detail: dict[str, Any], usual: dict[str, Any]) -> None:
+        """`usual`: what goes without saying."""
+        if self._last.get(kind, usual) == detail:
+            return
+        self._last[kind] = detail
+        times = self._times[kind] = self._times.get(kind, 0) + 1
+        if times <= _TOLD:
+            self._s.event(kind, dict(detail, varies=True) if times == _TOLD else detail)
+
+    def _watch_frozen(self) -> None:
+        pieces = self._s.layout.pieces
+        trained = [p.tensor.requires_grad for p in pieces]
+        if self._trained and trained != self._trained:
+            names = [p.name for p, now, before in zip(pieces, trained, self._trained) if now and not before]
+            self._times["unfreeze"] = self._times.get("unfreeze", 0) + bool(names)
+            if names and self._times["unfreeze"] <= _TOLD:  # a GAN may thaw and freeze in turn
+                self._s.event("unfreeze", {"parameters": names[:16]})
+        self._trained = trained
+
+    # Averages of the weights, target networks: modules of the trained model's form that no optimizer trains
+
+    def _watch_copies(self) -> None:
+        step = self._s.step
+        if step in _SEARCHES:
+            known = {id(reference()) for reference, _ in self._copies}
+            self._copies += [(weakref.ref(copy), self._print_of(copy)) for copy in self._search() if id(copy) not in known]
+        elif self._copies and step & (step - 1) == 0:
+            still: list[tuple[Any, int]] = []
+            for reference, before in self._copies:
+                copy = reference()
+                if copy is not None:
+                    now = self._print_of(copy)
+                    still.append((reference, now))
+                    self._s.event("copy", {"module": type(copy).__name__, "moved": now != before})
+            self._copies = still
+
+    def _print_of(self, module: nn.Module) -> int:
+        return self._s.measures.list_print([p.detach() for p in module.parameters()])
+
+    def _search(self) -> list[nn.Module]:
+        forms = {form for model in self._s.layout.models if (form := _form(model))}
+        trained = {id(piece.tensor) for piece in self._s.layout.pieces}
+        modules = [item for item in gc.get_objects() if issubclass(type(item), nn.Module) and "_parameters" in item.__dict__]
+        return [m for m in modules if _form(m, trained) in forms]
+
+
+def _form(module: nn.Module, without: "Optional[set[int]]" = None) -> tuple[Any, ...]:
+    """Shapes of the parameters by name; empty where there are none, or where some are `without`."""
+    parameters = dict(module.named_parameters())
+    if without and any(id(p) in without for p in parameters.values()):
+        return ()
+    return tuple((name[len("module."):] if name.startswith("module.") else name, tuple(p.shape))
+                 for name, p in parameters.items())
