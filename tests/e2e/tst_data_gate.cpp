@@ -32,6 +32,15 @@ Found findingsOf(const rapidjson::Document& json, const QString& cause)
     return found;
 }
 
+// LOCKSTEP_DATA_CAMPAIGN=1 adds the other worlds.
+std::vector<int> worlds(const std::vector<int>& always, const std::vector<int>& campaign)
+{
+    std::vector<int> all = always;
+    if (qEnvironmentVariableIsSet("LOCKSTEP_DATA_CAMPAIGN"))
+        all.insert(all.end(), campaign.begin(), campaign.end());
+    return all;
+}
+
 } // namespace
 
 class DataGate : public QObject
@@ -43,6 +52,10 @@ private Q_SLOTS:
     void thePhaseIsClosedUntilPreflightPasses();
     void engineFaultsAreNamed_data();
     void engineFaultsAreNamed();
+    void aResumedRunIsJudged_data();
+    void aResumedRunIsJudged();
+    void aScaledLearningRateIsNamed_data();
+    void aScaledLearningRateIsNamed();
     void aFixIsAppliedAndOpensTheNextPhase();
     void anOverrideKeepsItsReason();
     void badListsAreRefusedWhole();
@@ -82,11 +95,7 @@ void DataGate::engineFaultsAreNamed_data()
 {
     QTest::addColumn<int>("world");
     QTest::addColumn<QString>("fault");
-    // 3 divides the number of samples. LOCKSTEP_DATA_CAMPAIGN=1 adds worlds 4 and 8.
-    std::vector<int> worlds = {2, 3};
-    if (qEnvironmentVariableIsSet("LOCKSTEP_DATA_CAMPAIGN"))
-        worlds.insert(worlds.end(), {4, 8});
-    for (const int world : worlds)
+    for (const int world : worlds({2, 3}, {4, 8})) // 3 divides the number of samples
         for (const char* fault : {"", "A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "A10", "E6"})
             QTest::addRow("w%d-%s", world, *fault ? fault : "clean") << world << QString(fault);
     for (const int world : {2, 3, 4, 8})
@@ -116,7 +125,7 @@ void DataGate::engineFaultsAreNamed()
             << "25";
     const CliResult trained = cli_->run(run);
     QVERIFY2(trained.exitCode == 0, trained.error.constData());
-    if (fault.isEmpty()) // the baseline of this world, for the global batch
+    if (fault.isEmpty() || fault == "F9") // the baseline of this world, for the global batch
         QCOMPARE(cli_->run({"run", project_, "--mode", "single", "--align-world", QString::number(world),
                             "--batch", QString::number(batch), "--steps", "2"})
                      .exitCode,
@@ -151,6 +160,77 @@ void DataGate::engineFaultsAreNamed()
         QVERIFY(found.rank >= 1);
     if (fault == "F9")
         QCOMPARE(found.rank, 359 % world); // the first rank whose share is padded
+}
+
+void DataGate::aResumedRunIsJudged_data()
+{
+    QTest::addColumn<int>("world");
+    QTest::addColumn<QString>("fault");
+    for (const int world : worlds({2}, {3, 4, 8}))
+        for (const char* fault : {"", "F7"})
+            QTest::addRow("w%d-%s", world, *fault ? fault : "clean") << world << QString(fault);
+}
+
+void DataGate::aResumedRunIsJudged()
+{
+    QFETCH(int, world);
+    QFETCH(QString, fault);
+    const int batch = 64 / world;
+    const qint64 perEpoch = (1797 + world * batch - 1) / (world * batch);
+    const qint64 cut = perEpoch + 11; // in the second epoch, whose order is not that of the first
+    const QString whole = QString("whole-w%1-%2").arg(world).arg(fault);
+    const QStringList run{"run",     project_,
+                          "--mode",  "ddp",
+                          "--world", QString::number(world),
+                          "--batch", QString::number(batch),
+                          "--steps", QString::number(cut + 10)};
+    QCOMPARE(
+        cli_->run(run + QStringList{"--name", whole, "--checkpoint-every", QString::number(cut)}).exitCode,
+        0);
+    const QString file = QString("%1/runs/%2-01/checkpoints/step_%3.pt")
+                             .arg(project_, whole.toLower())
+                             .arg(cut, 8, 10, QLatin1Char('0'));
+    QVERIFY2(QFile::exists(file), qPrintable(file));
+    const QString name = QString("resumed-w%1-%2").arg(world).arg(fault.isEmpty() ? "clean" : fault);
+    QStringList resumed = run + QStringList{"--name", name, "--resume", file};
+    if (!fault.isEmpty())
+        resumed << "--fault" << fault;
+    QCOMPARE(cli_->run(resumed).exitCode, 0);
+
+    const auto json = gate({"data", "--run", name}).json();
+    const Found found = findingsOf(json, fault);
+    QCOMPARE(found.faults, fault.isEmpty() ? QStringList() : QStringList{fault});
+    if (!fault.isEmpty())
+        QCOMPARE(found.step, cut + 1);
+}
+
+void DataGate::aScaledLearningRateIsNamed_data()
+{
+    QTest::addColumn<int>("world");
+    for (const int world : worlds({2}, {3, 4, 8}))
+        QTest::addRow("w%d", world) << world;
+}
+
+// D1: scaled in code, so that the two configurations agree.
+void DataGate::aScaledLearningRateIsNamed()
+{
+    QFETCH(int, world);
+    const QString batch = QString::number(64 / world), ranks = QString::number(world);
+    const QString name = "d1-w" + ranks;
+    const auto run = [&](const QStringList& words) {
+        return cli_->run(QStringList{"run", project_, "--batch", batch, "--steps", "3"} + words).exitCode;
+    };
+    QCOMPARE(run({"--mode", "single", "--align-world", ranks, "--name", "s" + name}), 0);
+    QCOMPARE(run({"--mode", "ddp", "--world", ranks, "--name", name, "--fault", "D1"}), 0);
+    const CliResult judged = gate({"preflight", "--single", "s" + name, "--run", name});
+    QCOMPARE(judged.exitCode, 1);
+    QStringList causes;
+    const auto json = judged.json();
+    for (const auto& check : json["checks"].GetArray())
+        if (std::string(check["verdict"].GetString()) == "fail")
+            causes << QString::fromUtf8(check["cause"].GetString());
+    QCOMPARE(causes, QStringList{"D1"});
+    QCOMPARE(gate({"preflight", "--override", "the learning rate is scaled on purpose"}).exitCode, 0);
 }
 
 void DataGate::aFixIsAppliedAndOpensTheNextPhase()
