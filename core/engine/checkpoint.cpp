@@ -62,13 +62,16 @@ SaveValue schedulerState(const LrScheduler& scheduler)
     return state;
 }
 
-SaveValue samplerState(const DataOrder& data)
+SaveValue samplerState(const DataOrder& data, const std::vector<std::uint64_t>& baseSeeds)
 {
+    SaveList seeds;
+    for (const std::uint64_t seed : baseSeeds)
+        seeds.items.emplace_back(std::int64_t(seed));
     SaveDict state;
     state.set("epoch", data.position().epoch);
     state.set("position", data.position().consumed);
     state.set("order_seed", std::int64_t(data.orderSeed()));
-    state.set("base_seed", std::int64_t(data.baseSeed()));
+    state.set("base_seeds", std::move(seeds));
     return state;
 }
 
@@ -155,6 +158,15 @@ SaveValue modelState(Replica& replica)
     return model;
 }
 
+void RankStates::add(const at::Tensor& lanes)
+{
+    for (const at::Tensor& row : lanes.unbind()) {
+        const LaneState lane(row);
+        generators.push_back(lane.generator);
+        baseSeeds.push_back(lane.baseSeed);
+    }
+}
+
 at::Tensor packBuffers(const std::vector<at::Tensor>& buffers)
 {
     std::vector<at::Tensor> bytes;
@@ -194,7 +206,7 @@ Result<CheckpointWritten> writeCheckpoint(const std::string& runFolder, Replica&
     if (replica.scaler())
         root.set("scaler", scalerState(*replica.scaler()));
     root.set("rng", std::move(rng));
-    root.set("sampler", samplerState(replica.data()));
+    root.set("sampler", samplerState(replica.data(), states.baseSeeds));
     root.set("rank_buffers", rankBuffers(replica, states.buffers, memory));
     root.set("buckets", bucketLayout(states.buckets));
     root.set("step", replica.step());

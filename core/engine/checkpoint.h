@@ -22,9 +22,12 @@ struct CheckpointWritten {
 
 // What differs between the ranks, gathered on the one that writes.
 struct RankStates {
-    std::vector<at::Tensor> generators; // state of the CPU generator, by rank of the data (see RankLanes)
-    std::vector<at::Tensor> buffers;    // packBuffers() of every rank; empty with one rank or without buffers
-    Buckets buckets; // layout of the flat gradients from the next step on; empty without DDP
+    void add(const at::Tensor& lanes); // the rows of RankLanes::states()
+
+    std::vector<at::Tensor> generators;   // state of the CPU generator, by rank of the data (see RankLanes)
+    std::vector<std::uint64_t> baseSeeds; // of the open epoch, by rank of the data
+    std::vector<at::Tensor> buffers; // packBuffers() of every rank; empty with one rank or without buffers
+    Buckets buckets;                 // layout of the flat gradients from the next step on; empty without DDP
 };
 
 // All buffers of a model as one row of bytes, and back.

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -63,10 +64,14 @@ std::vector<RankLanes::Micro> RankLanes::nextStep()
     return step;
 }
 
-void RankLanes::seek(DataPosition position, std::uint64_t orderSeed, std::uint64_t baseSeed)
+void RankLanes::seek(DataPosition position, std::uint64_t orderSeed,
+                     const std::vector<std::uint64_t>& baseSeeds)
 {
-    for (Lane& lane : lanes_)
-        lane.data->seek(position, orderSeed, baseSeed);
+    for (std::size_t l = 0; l < lanes_.size(); ++l) {
+        const std::size_t rank = std::size_t(firstRank_) + l;
+        lanes_[l].data->seek(position, orderSeed,
+                             rank < baseSeeds.size() ? baseSeeds[rank] : baseSeeds.at(0) + rank);
+    }
 }
 
 void RankLanes::seed(const std::function<std::uint64_t(int rank)>& seedOf)
@@ -78,12 +83,24 @@ void RankLanes::seed(const std::function<std::uint64_t(int rank)>& seedOf)
     }
 }
 
-at::Tensor RankLanes::streams(const at::Tensor& first) const
+at::Tensor RankLanes::states(const at::Tensor& first) const
 {
-    std::vector<at::Tensor> rows = {first};
-    for (std::size_t l = 1; l < lanes_.size(); ++l)
-        rows.push_back(lanes_[l].stream);
+    std::vector<at::Tensor> rows;
+    for (const Lane& lane : lanes_) {
+        const at::Tensor seed = at::empty({std::int64_t(sizeof(std::uint64_t))}, at::kByte);
+        const std::uint64_t value = lane.data->baseSeed();
+        std::memcpy(seed.data_ptr(), &value, sizeof value);
+        rows.push_back(at::cat({rows.empty() ? first : lane.stream, seed}));
+    }
     return at::stack(rows);
+}
+
+LaneState::LaneState(const at::Tensor& row)
+{
+    const std::int64_t generatorBytes = row.size(0) - std::int64_t(sizeof baseSeed);
+    generator = row.slice(0, 0, generatorBytes).clone();
+    const at::Tensor seed = row.slice(0, generatorBytes).contiguous();
+    std::memcpy(&baseSeed, seed.data_ptr(), sizeof baseSeed);
 }
 
 BufferKeeper::BufferKeeper(const std::vector<at::Tensor>& buffers) : buffers_(buffers)

@@ -51,13 +51,15 @@ public:
     // All lanes stand at the same place; this is the first one's.
     DataOrder& data() { return *lanes_.front().data; }
     const DataOrder& data() const { return *lanes_.front().data; }
-    void seek(DataPosition position, std::uint64_t orderSeed, std::uint64_t baseSeed);
+    // `baseSeeds`: by rank of the data. A rank beyond them had no part in the epoch so far; its seed follows rank 0's.
+    void seek(DataPosition position, std::uint64_t orderSeed, const std::vector<std::uint64_t>& baseSeeds);
 
     // The first lane's stream is the default generator itself, the others' are kept here.
     at::Tensor& stream(std::size_t lane) { return lanes_[lane].stream; }
     void seed(const std::function<std::uint64_t(int rank)>& seedOf);
-    // Generator states of all lanes, one row each; `first`: that of the first lane.
-    at::Tensor streams(const at::Tensor& first) const;
+    // One row per lane: the state of its generator, then the bytes of its base_seed (LaneState takes a row apart).
+    // `first`: the generator state of the first lane.
+    at::Tensor states(const at::Tensor& first) const;
 
 private:
     struct Lane {
@@ -66,6 +68,12 @@ private:
     };
     int firstRank_;
     std::vector<Lane> lanes_;
+};
+
+struct LaneState {
+    explicit LaneState(const at::Tensor& row);
+    at::Tensor generator;
+    std::uint64_t baseSeed = 0;
 };
 
 // Undoes what a lane's forward does to buffers: the statistics of the first lane are the ones that stay, as in DDP, where

@@ -154,7 +154,7 @@ Status ResumePoint::restore(Replica& replica) const
 {
     const Value root = checkpoint_->rootValue();
     replica.restore(saved_.step, saved_.samplesSeen, saved_.tokensSeen);
-    replica.lanes().seek(plan_.position, saved_.orderSeed, saved_.baseSeed);
+    replica.lanes().seek(plan_.position, saved_.orderSeed, saved_.baseSeeds);
     replica.scheduler().restore(saved_.schedulerEpoch, saved_.rate);
     if (replica.restores(SavedPart::Model))
         if (Status status = restoreModel(root.get("model"), replica); !status)

@@ -139,7 +139,12 @@ Result<SavedRun> readSavedRun(const Checkpoint& checkpoint)
     saved.position = {fields.integer(root, {"sampler", "epoch"}),
                       fields.integer(root, {"sampler", "position"})};
     saved.orderSeed = std::uint64_t(fields.integer(root, {"sampler", "order_seed"}));
-    saved.baseSeed = std::uint64_t(fields.integer(root, {"sampler", "base_seed"}));
+    const Value seeds = fields.at(root, {"sampler", "base_seeds"});
+    for (std::size_t r = 0; seeds.is(ValueKind::List) && r < seeds.size(); ++r)
+        if (seeds.item(r).is(ValueKind::Int))
+            saved.baseSeeds.push_back(std::uint64_t(seeds.item(r).integer()));
+    if (saved.baseSeeds.empty())
+        fields.lacks("sampler.base_seeds");
     saved.schedulerEpoch = fields.integer(root, {"scheduler", "last_epoch"});
     saved.schedulerPeriod = fields.integer(root, {"scheduler", "period"});
     const Value rates = fields.at(root, {"scheduler", "_last_lr"});

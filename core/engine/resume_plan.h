@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace lockstep {
 
@@ -20,7 +21,7 @@ struct SavedRun {
     std::int64_t tokensSeen = 0;
     DataPosition position;
     std::uint64_t orderSeed = 0;
-    std::uint64_t baseSeed = 0;
+    std::vector<std::uint64_t> baseSeeds; // by rank of the data; never empty
     std::int64_t schedulerEpoch = 0;
     std::int64_t schedulerPeriod = 0;
     double rate = 0; // of the next step

@@ -29,11 +29,10 @@ void report(const TrainingSetup& setup, const Replica& replica, const std::strin
 RankStates rankStates(const TrainingSetup& setup, Replica& replica, GradientExchange& exchange)
 {
     RankStates states;
-    const at::Tensor own = replica.lanes().streams(at::detail::getDefaultCPUGenerator().get_state());
+    const at::Tensor own = replica.lanes().states(at::detail::getDefaultCPUGenerator().get_state());
     for (const at::Tensor& lanes :
          setup.communicator ? setup.communicator->gather(own) : std::vector<at::Tensor>{own})
-        for (const at::Tensor& stream : lanes.unbind())
-            states.generators.push_back(stream);
+        states.add(lanes);
     if (setup.communicator && setup.communicator->world() > 1 && !replica.buffers().empty())
         states.buffers = setup.communicator->gather(packBuffers(replica.buffers()));
     states.buckets = exchange.buckets();

@@ -141,8 +141,7 @@ RankStates Twin::states() const
 {
     RankStates states;
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
-        for (const at::Tensor& stream : replicas_[r]->lanes().streams(streams_[r]).unbind())
-            states.generators.push_back(stream);
+        states.add(replicas_[r]->lanes().states(streams_[r]));
         if (replicas_.size() > 1 && !replicas_[r]->buffers().empty())
             states.buffers.push_back(packBuffers(replicas_[r]->buffers()));
     }

@@ -179,11 +179,11 @@ void DataGate::aResumedRunIsJudged()
     const qint64 perEpoch = (1797 + world * batch - 1) / (world * batch);
     const qint64 cut = perEpoch + 11; // in the second epoch, whose order is not that of the first
     const QString whole = QString("whole-w%1-%2").arg(world).arg(fault);
-    const QStringList run{"run",     project_,
-                          "--mode",  "ddp",
-                          "--world", QString::number(world),
-                          "--batch", QString::number(batch),
-                          "--steps", QString::number(cut + 10)};
+    const QStringList run{"run",      project_,
+                          "--mode",   "ddp",
+                          "--world",  QString::number(world),
+                          "--batch",  QString::number(batch),
+                          "--epochs", "2"};
     QCOMPARE(
         cli_->run(run + QStringList{"--name", whole, "--checkpoint-every", QString::number(cut)}).exitCode,
         0);
