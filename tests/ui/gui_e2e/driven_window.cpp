@@ -28,12 +28,20 @@ bool DrivenWindow::open(const QStringList& more)
                                            QStringLiteral("--language"), QStringLiteral("en"),
                                            QStringLiteral("--size"), QStringLiteral("1600x1000")} +
                                    more);
-    const qulonglong id = session_.windowOf(process_->processId(), 20'000);
-    if (id == 0)
+    window_ = session_.windowOf(process_->processId(), 20'000);
+    if (window_ == 0)
         return false;
-    session_.focus(id);
+    session_.focus(window_);
     QTest::qWait(700);
     return true;
+}
+
+bool DrivenWindow::toDialog(const QString& title)
+{
+    const qulonglong dialog = session_.windowOf(process_->processId(), 10'000, title);
+    if (dialog != 0)
+        session_.focus(dialog);
+    return dialog != 0;
 }
 
 bool DrivenWindow::kill()
@@ -88,6 +96,32 @@ std::vector<RunInfo> runsOf(const QString& project)
         return {};
     Result<std::vector<RunInfo>> all = store->runs();
     return all ? all.value() : std::vector<RunInfo>{};
+}
+
+std::vector<GateInfo> gatesOf(const QString& project)
+{
+    Result<ProjectStore> store = ProjectStore::open(project.toStdString());
+    if (!store)
+        return {};
+    Result<std::vector<GateInfo>> all = store->gates();
+    return all ? all.value() : std::vector<GateInfo>{};
+}
+
+GateInfo gateOf(const QString& project, const std::string& phase)
+{
+    for (const GateInfo& gate : gatesOf(project))
+        if (gate.phase == phase)
+            return gate;
+    return {};
+}
+
+int runCli(const QString& project, QStringList words)
+{
+    words.insert(1, project);
+    QProcess process;
+    process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
+    process.start(program("lockstep-cli"), words);
+    return process.waitForFinished(60'000) ? process.exitCode() : -1;
 }
 
 } // namespace lockstep::test

@@ -23,6 +23,9 @@ public:
     // Starts the program and waits for its window; false: none came.
     bool open(const QStringList& more = {});
     QProcess* process() const { return process_; }
+    // Waits for a second window of the program with this title and gives it the keyboard; false: none came.
+    bool toDialog(const QString& title);
+    void toMainWindow() { session_.focus(window_); }
     // SIGKILL, and the end of it.
     bool kill();
     // Ctrl+Q, then what the window left behind; empty: it did not end with 0.
@@ -39,9 +42,15 @@ private:
     XSession& session_;
     QString project_;
     QProcess* process_ = nullptr; // owned by the session
+    qulonglong window_ = 0;
 };
 
 // The project's runs, newest first, as its store has them.
 std::vector<RunInfo> runsOf(const QString& project);
+// Its gates; the one of this phase, without a phase where there is none.
+std::vector<GateInfo> gatesOf(const QString& project);
+GateInfo gateOf(const QString& project, const std::string& phase);
+// lockstep-cli with these words, the project behind the first; its exit code, -1: not within a minute.
+int runCli(const QString& project, QStringList words);
 
 } // namespace lockstep::test

@@ -1,4 +1,5 @@
 // Phase 1 as a person goes through it: the failing set_epoch check, its fix, the fix applied, the gate green, phase 2 open.
+#include "core/gates/data_plan.h"
 #include "core/gates/phase_state.h"
 #include "driven_window.h"
 
@@ -15,23 +16,7 @@ class GuiData : public QObject
     Q_OBJECT
 
 private:
-    GateInfo gate() const
-    {
-        Result<ProjectStore> store = ProjectStore::open(project_.toStdString());
-        if (store)
-            if (const Result<std::vector<GateInfo>> gates = store->gates(); gates)
-                for (const GateInfo& gate : *gates)
-                    if (gate.phase == "data")
-                        return gate;
-        return {};
-    }
-    int cli(QStringList words) const
-    {
-        words.insert(1, project_);
-        QProcess process;
-        process.start(program("lockstep-cli"), words);
-        return process.waitForFinished(60'000) ? process.exitCode() : -1;
-    }
+    GateInfo gate() const { return gateOf(project_, "data"); }
     bool picture(const char* name)
     {
         return session_->screenshot(QStringLiteral(LOCKSTEP_SCREENSHOT_DIR "/data-") + QLatin1String(name) +
@@ -53,9 +38,10 @@ private Q_SLOTS:
         QDir().mkpath(QStringLiteral(LOCKSTEP_SCREENSHOT_DIR));
         qputenv("XDG_CONFIG_HOME", dir_.filePath(QStringLiteral("config")).toLocal8Bit());
         project_ = dir_.filePath(QStringLiteral("demo"));
-        QCOMPARE(cli({"init", "--workload", "digits-cnn"}), 0);
-        QCOMPARE(cli({"run", "--mode", "ddp", "--world", "2", "--epochs", "3", "--fault", "A3"}), 0);
-        QCOMPARE(cli({"gate", "preflight"}), 0);
+        QCOMPARE(runCli(project_, {"init", "--workload", "digits-cnn"}), 0);
+        QCOMPARE(runCli(project_, {"run", "--mode", "ddp", "--world", "2", "--epochs", "3", "--fault", "A3"}),
+                 0);
+        QCOMPARE(runCli(project_, {"gate", "preflight"}), 0);
     }
 
     void theFixOfSetEpochTurnsTheGateGreen()
@@ -76,27 +62,41 @@ private Q_SLOTS:
         QVERIFY(named);
         QTest::qWait(1500);
         QVERIFY(picture("1-failing"));
-        QVERIFY(!requireOpen("gradients", gates()).ok());
+        QVERIFY(!requireOpen("gradients", gatesOf(project_)).ok());
 
         // Tab order is reading order: the button stands last, in the panel of the failing check.
         session_->click(applyButton());
         QTRY_COMPARE_WITH_TIMEOUT(gate().verdict, std::string("pass"), 30'000);
         QTest::qWait(1500);
         QVERIFY(picture("2-green"));
-        QVERIFY(requireOpen("gradients", gates()).ok());
+        QVERIFY(requireOpen("gradients", gatesOf(project_)).ok());
+
+        // What if: half the batch per rank, judged as the plan of the project.
+        const std::int64_t before = gate().judgedUnixMs;
+        session_->click(batchField());
+        session_->key("ctrl+a");
+        session_->type("16");
+        session_->key("Tab");
+        session_->click(judgePlanButton());
+        QTRY_VERIFY_WITH_TIMEOUT(gate().judgedUnixMs > before, 30'000);
+        const Result<DataPlan> plan = dataPlanFromJson(gate().configJson);
+        QVERIFY(plan.ok());
+        QCOMPARE(plan->batch, std::int64_t(16));
+        bool steps = false; // ceil(899 / 16) per epoch
+        for (const GateCheck& check : gate().checks)
+            steps = steps || (check.id == "data.steps" && check.value.find("57") != std::string::npos);
+        QVERIFY(steps);
+        QTest::qWait(700);
+        QVERIFY(picture("3-plan"));
         QVERIFY(!window.close().isEmpty());
     }
 
     void cleanupTestCase() { session_.reset(); }
 
 private:
-    std::vector<GateInfo> gates() const
-    {
-        Result<ProjectStore> store = ProjectStore::open(project_.toStdString());
-        Result<std::vector<GateInfo>> all = store->gates();
-        return all ? *all : std::vector<GateInfo>();
-    }
     QPoint applyButton() const { return {1413, 921}; }
+    QPoint batchField() const { return {1070, 494}; }
+    QPoint judgePlanButton() const { return {1517, 494}; }
 };
 
 #include "tst_gui_data.moc"

@@ -103,14 +103,14 @@ QString XSession::xdotool(const QStringList& arguments)
     return QString::fromUtf8(tool.readAllStandardOutput()).trimmed();
 }
 
-qulonglong XSession::windowOf(qint64 pid, int timeoutMs)
+qulonglong XSession::windowOf(qint64 pid, int timeoutMs, const QString& title)
 {
     QElapsedTimer clock;
     clock.start();
     while (clock.elapsed() < timeoutMs) {
         const QString found =
             xdotool({QStringLiteral("search"), QStringLiteral("--onlyvisible"), QStringLiteral("--pid"),
-                     QString::number(pid), QStringLiteral("--name"), QStringLiteral(".")});
+                     QString::number(pid), QStringLiteral("--all"), QStringLiteral("--name"), title});
         if (!found.isEmpty())
             return found.split(QLatin1Char('\n')).first().toULongLong();
         QTest::qWait(100);

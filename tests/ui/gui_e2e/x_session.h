@@ -22,8 +22,8 @@ public:
 
     // Program with this display; ended with the session at the latest.
     QProcess* launch(const QString& program, const QStringList& arguments);
-    // First visible window of the process; 0: none in time.
-    qulonglong windowOf(qint64 pid, int timeoutMs);
+    // First visible window of the process whose title matches; 0: none in time.
+    qulonglong windowOf(qint64 pid, int timeoutMs, const QString& title = QStringLiteral("."));
 
     void focus(qulonglong window);
     void move(const QPoint& screen);
