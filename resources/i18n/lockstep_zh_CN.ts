@@ -2949,6 +2949,10 @@ what was recorded is searched for the first broken link and its cause.</source>
         <source>last seen</source>
         <translation>最近信号</translation>
     </message>
+    <message>
+        <source>Other parameters than rank 0. DDP keeps them equal; the Ranks page has the first step.</source>
+        <translation>参数与 rank 0 不同。DDP 应使其保持一致；“各 rank”页给出最早的步。</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::LiveRanksPane</name>
@@ -3424,6 +3428,33 @@ what was recorded is searched for the first broken link and its cause.</source>
     </message>
 </context>
 <context>
+    <name>lockstep::OverviewNotes</name>
+    <message>
+        <source>override, %1</source>
+        <translation>豁免，%1</translation>
+    </message>
+    <message>
+        <source>%1 was overridden</source>
+        <translation>%1 已豁免</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
+    </message>
+    <message>
+        <source>rank %1</source>
+        <translation>rank %1</translation>
+    </message>
+    <message>
+        <source>finding</source>
+        <translation>诊断</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+</context>
+<context>
     <name>lockstep::OverviewPage</name>
     <message>
         <source>Overview</source>
@@ -3490,30 +3521,6 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>cannot compare</source>
         <translation>无法比较</translation>
-    </message>
-    <message>
-        <source>override, %1</source>
-        <translation>豁免，%1</translation>
-    </message>
-    <message>
-        <source>%1 was overridden</source>
-        <translation>%1 已豁免</translation>
-    </message>
-    <message>
-        <source>step %1</source>
-        <translation>第 %1 步</translation>
-    </message>
-    <message>
-        <source>rank %1</source>
-        <translation>rank %1</translation>
-    </message>
-    <message>
-        <source>finding</source>
-        <translation>诊断</translation>
-    </message>
-    <message>
-        <source>Open</source>
-        <translation>打开</translation>
     </message>
     <message>
         <source>differs by design</source>
@@ -4828,6 +4835,14 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>Run several ranks</source>
         <translation>运行多个 rank</translation>
+    </message>
+    <message>
+        <source>This project is read-only</source>
+        <translation>此项目为只读</translation>
+    </message>
+    <message>
+        <source>Nothing can be started here.</source>
+        <translation>此处无法启动任何运行。</translation>
     </message>
 </context>
 <context>

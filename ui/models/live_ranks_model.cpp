@@ -37,7 +37,7 @@ struct LiveRanksModel::Source {
     std::optional<RunReader> reader;
 
     Answer read();
-    Status readRank(LiveRank& rank);
+    Status readRank(LiveRank& rank, qint64 commonStep);
     // The value of this step; NaN or 0 where there is none.
     Result<std::optional<std::uint64_t>> at(int rank, Quantity quantity, qint64 step);
 };
@@ -56,7 +56,7 @@ Result<std::optional<std::uint64_t>> LiveRanksModel::Source::at(int rank, Quanti
     return data->size() > 0 ? std::optional(data->bits.front()) : std::nullopt;
 }
 
-Status LiveRanksModel::Source::readRank(LiveRank& rank)
+Status LiveRanksModel::Source::readRank(LiveRank& rank, qint64 commonStep)
 {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const auto number = [&](Quantity quantity, double& out, double otherwise) -> Status {
@@ -74,7 +74,11 @@ Status LiveRanksModel::Source::readRank(LiveRank& rank)
     for (std::size_t part = 0; part < kParts.size(); ++part)
         if (Status read = number(kParts[part], rank.parts[part], 0); !read)
             return read;
-    const auto fingerprint = at(rank.rank, Quantity::ParamFingerprint, rank.step);
+    rank.parts[LiveRank::Backward] =
+        std::max(rank.parts[LiveRank::Backward] - rank.parts[LiveRank::Wait], 0.0);
+    if (commonStep <= 0) // step 0 is the state before DDP has made them equal
+        return {};
+    const auto fingerprint = at(rank.rank, Quantity::ParamFingerprint, commonStep);
     if (!fingerprint)
         return fingerprint.error();
     rank.parameters = fingerprint->value_or(0);
@@ -108,9 +112,12 @@ LiveRanksModel::Answer LiveRanksModel::Source::read()
     for (const HeartbeatInfo& beat : *beats)
         ranks[beat.rank].heartbeatNs = beat.monotonicNs;
     answer.nowNs = monotonicNow();
+    qint64 commonStep = std::numeric_limits<qint64>::max();
+    for (const auto& [number, rank] : ranks)
+        commonStep = std::min(commonStep, rank.step);
     for (auto& [number, rank] : ranks) {
         rank.rank = number;
-        if (Status read = readRank(rank); !read)
+        if (Status read = readRank(rank, commonStep); !read)
             return failed(read.error());
         answer.ranks.push_back(rank);
     }
@@ -141,7 +148,7 @@ void LiveRanksModel::setRun(const RunEntry* run)
     const bool ended = run_.state != run->info.state;
     run_ = run->info;
     steps_ = run->config.steps;
-    world_ = run->config.world;
+    replicas_ = run->config.mode == "ddp";
     if (another) {
         jobs_.cancel();
         source_ = std::make_shared<Source>(run_.folder);
@@ -181,6 +188,12 @@ void LiveRanksModel::take(Answer answer)
     beginResetModel(); // ranks came: only at the start of a run or of a segment
     ranks_ = std::move(answer.ranks);
     endResetModel();
+}
+
+bool LiveRanksModel::partsFromOthers(const LiveRank& rank) const
+{
+    return replicas_ && rank.parameters != 0 && ranks_.front().parameters != 0 &&
+           rank.parameters != ranks_.front().parameters;
 }
 
 double LiveRanksModel::secondsSinceSeen(const LiveRank& rank) const
@@ -308,7 +321,10 @@ QVariant LiveRanksModel::data(const QModelIndex& index, int role) const
     case Qt::ToolTipRole:
         return column == Loss       ? formatExact(rank.loss)
                : column == GradNorm ? formatExact(rank.gradNorm)
-                                    : QVariant();
+               : column == Parameters && partsFromOthers(rank)
+                   ? tr("Other parameters than rank 0. DDP keeps them equal; the Ranks page has the first "
+                        "step.")
+                   : QVariant();
     case Qt::TextAlignmentRole:
         return int(
             (column == Rank || column == StateColumn || column == Split ? Qt::AlignLeft : Qt::AlignRight) |
@@ -316,7 +332,9 @@ QVariant LiveRanksModel::data(const QModelIndex& index, int role) const
     case StateRole:
         return column == StateColumn ? QVariant(int(stateOf(rank))) : QVariant();
     case ToneRole:
-        return int(column == LastSeen ? Tone::Secondary : Tone::Normal);
+        return int(column == LastSeen                              ? Tone::Secondary
+                   : column == Parameters && partsFromOthers(rank) ? Tone::Red
+                                                                   : Tone::Normal);
     case MonoRole:
         return column == Parameters;
     case IdRole:

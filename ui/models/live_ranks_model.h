@@ -24,9 +24,11 @@ struct LiveRank {
     qint64 step = -1; // the last committed one; -1: none
     // NaN: not recorded at that step.
     double loss = 0, gradNorm = 0, seconds = 0;
-    std::array<double, PartCount> parts{}; // seconds; 0 where not recorded
-    quint64 parameters = 0;                // fingerprint; 0: none
-    qint64 heartbeatNs = -1;               // CLOCK_MONOTONIC of its machine; -1: none
+    // Seconds; 0 where not recorded. The recorded backward contains the wait for the reduction, here it does not.
+    std::array<double, PartCount> parts{};
+    quint64 parameters =
+        0; // fingerprint at the newest step that all ranks have, so that it can be compared; 0: none
+    qint64 heartbeatNs = -1; // CLOCK_MONOTONIC of its machine; -1: none
 
     bool operator==(const LiveRank&) const = default;
 };
@@ -74,14 +76,15 @@ private:
 
     void look();
     void take(Answer answer);
+    bool partsFromOthers(const LiveRank& rank) const; // its parameters, where they have to be equal
     State stateOf(const LiveRank& rank) const;
     QString stateText(const LiveRank& rank) const;
     QString text(const LiveRank& rank, int column) const;
     double secondsSinceSeen(const LiveRank& rank) const; // below 0: not known
 
     RunInfo run_;
-    qint64 steps_ = 0; // planned; 0: not known
-    int world_ = 0;
+    qint64 steps_ = 0;      // planned; 0: not known
+    bool replicas_ = false; // ddp: parameters have to be equal on all ranks
     std::vector<LiveRank> ranks_;
     qint64 nowNs_ = 0; // when the rows were read
     std::shared_ptr<Source> source_;

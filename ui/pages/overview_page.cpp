@@ -1,7 +1,6 @@
 #include "ui/pages/overview_page.h"
 
 #include "ui/models/comparison_model.h"
-#include "ui/models/findings_model.h"
 #include "ui/models/format.h"
 #include "ui/models/gates_model.h"
 #include "ui/models/project_model.h"
@@ -11,6 +10,7 @@
 #include "ui/models/runs_model.h"
 #include "ui/pages/live_ranks_pane.h"
 #include "ui/pages/next_action_box.h"
+#include "ui/pages/overview_notes.h"
 #include "ui/pages/pair_plots.h"
 #include "ui/widgets/building_blocks.h"
 #include "ui/widgets/data_table.h"
@@ -129,9 +129,10 @@ OverviewPage::OverviewPage(const PageContext& context, QWidget* parent)
     partsColumn->addWidget(partsSentence_);
     parts_->body()->addLayout(partsColumn);
     right->addWidget(parts_);
-    notes_ = new QVBoxLayout;
-    notes_->setSpacing(14);
-    right->addLayout(notes_);
+    notes_ = new OverviewNotes(this);
+    connect(notes_, &OverviewNotes::openRequested, this,
+            [this](const QString& page) { Q_EMIT openRequested(page, {}); });
+    right->addWidget(notes_);
     right->addStretch(1);
     auto* rightBox = new QWidget(body);
     rightBox->setFixedWidth(332);
@@ -229,7 +230,7 @@ void OverviewPage::refresh()
     plots_->setRuns(snapshot, pairA_, pairB_);
     updateChanges();
     updateParts();
-    updateNotes();
+    notes_->setSnapshot(*snapshot);
 
     int ranks = 1;
     for (const RunEntry& run : snapshot->runs)
@@ -301,65 +302,6 @@ void OverviewPage::updateParts()
                                                                      : tr("cannot compare"));
     partsHeadline_->setText(comparison->headline);
     partsSentence_->setText(comparison->sentence);
-}
-
-// Overrides and findings stay visible to the end.
-void OverviewPage::updateNotes()
-{
-    const ProjectSnapshotPtr snapshot = context().project.snapshot();
-    struct Note {
-        State state;
-        QString chip, headline, text, page;
-    };
-    std::vector<Note> notes;
-    for (const GateInfo& gate : snapshot->gates) {
-        if (gate.overrideReason.empty())
-            continue;
-        for (const PhaseInfo& phase : allPhases())
-            if (gate.phase == phase.id)
-                notes.push_back({State::Overridden,
-                                 tr("override, %1").arg(formatClock(gate.overriddenUnixMs)),
-                                 tr("%1 was overridden").arg(phaseTitle(phase)), qs(gate.overrideReason),
-                                 qs(gate.phase)});
-    }
-    for (const FindingRow& finding : snapshot->findings) {
-        if (notes.size() >= 4)
-            break;
-        QStringList where{qs(finding.runB)};
-        if (finding.step >= 0)
-            where << tr("step %1").arg(finding.step);
-        if (finding.rank >= 0)
-            where << tr("rank %1").arg(finding.rank);
-        where << confidenceWord(finding.confidence);
-        notes.push_back({State::Diverged, tr("finding"), qs(finding.sentence),
-                         where.join(QStringLiteral(", ")), QStringLiteral("curves")});
-    }
-    QString shown;
-    for (const Note& note : notes)
-        shown += note.chip + note.headline + note.text + QLatin1Char('\n');
-    if (shown == shownNotes_)
-        return;
-    shownNotes_ = shown;
-    clearLayout(notes_);
-    for (const Note& note : notes) {
-        auto* box = new QFrame(this);
-        box->setObjectName(QStringLiteral("pane"));
-        auto* column = new QVBoxLayout(box);
-        column->setContentsMargins(12, 10, 12, 10);
-        column->setSpacing(5);
-        auto* chip = new Chip(box);
-        chip->setState(note.state, note.chip);
-        auto* headline = wrappedLabel("paneTitle", note.headline, box);
-        auto* text = wrappedLabel("note", note.text, box);
-        auto* link = linkButton(tr("Open"), box);
-        column->addWidget(chip);
-        column->addWidget(headline);
-        column->addWidget(text);
-        column->addWidget(link, 0, Qt::AlignLeft);
-        connect(link, &QPushButton::clicked, this,
-                [this, page = note.page] { Q_EMIT openRequested(page, {}); });
-        notes_->addWidget(box);
-    }
 }
 
 void OverviewPage::follow(const NextAction::Button& button)

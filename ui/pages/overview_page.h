@@ -5,7 +5,6 @@
 #include "ui/pages/page.h"
 
 class QLabel;
-class QVBoxLayout;
 
 namespace lockstep {
 
@@ -14,6 +13,7 @@ class Chip;
 class DataTable;
 class LiveRanksPane;
 class NextActionBox;
+class OverviewNotes;
 class PairPlots;
 class Pane;
 class RunConfigDiffModel;
@@ -32,7 +32,6 @@ private:
     void refresh();
     void updateChanges();
     void updateParts();
-    void updateNotes();
     void follow(const NextAction::Button& button);
 
     RunsFilterModel* lastRuns_;
@@ -46,11 +45,10 @@ private:
     QLabel* changesEmpty_;
     QPushButton *allChanges_, *allRuns_;
     DataTable *gates_, *runs_;
-    QVBoxLayout* notes_;
+    OverviewNotes* notes_;
     PairPlots* plots_;
     LiveRanksPane* ranks_;
     QString pairA_, pairB_;
-    QString shownNotes_;
 };
 
 } // namespace lockstep

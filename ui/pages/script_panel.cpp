@@ -8,6 +8,7 @@
 
 #include <QComboBox>
 #include <QDir>
+#include <QEvent>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLineEdit>
@@ -313,6 +314,8 @@ void ScriptPanel::refresh()
     lines_->setCode(lines.join(QLatin1Char('\n')));
     lines_->setVisible(!lines.isEmpty());
     linesTitle_->setVisible(!lines.isEmpty());
+    if (context_.project.isOpen() && snapshot->readOnly)
+        banner_->showMessage(State::Off, tr("This project is read-only"), tr("Nothing can be started here."));
     start_->setEnabled(problems.none() && known && context_.project.isOpen() && !snapshot->readOnly);
     start_->setText(runs.size() > 1               ? tr("Run one process, then several ranks")
                     : now.ddp.trimmed().isEmpty() ? tr("Run one process")
@@ -329,9 +332,19 @@ void ScriptPanel::start()
     context_.commands.startScripts(runs);
 }
 
+// Whoever comes back from a terminal may have made the file or the environment that was missing.
+bool ScriptPanel::event(QEvent* event)
+{
+    const bool handled = QFrame::event(event);
+    if (event->type() == QEvent::WindowActivate || event->type() == QEvent::Show) {
+        known_.removeIf([](const auto& entry) { return !entry.value().error.isEmpty(); });
+        refresh();
+    }
+    return handled;
+}
+
 void ScriptPanel::focusFirst()
 {
-    refresh();
     QWidget* const first = folder_->text().isEmpty() ? static_cast<QWidget*>(folder_) : single_;
     first->setFocus();
 }

@@ -36,6 +36,9 @@ public:
     void focusFirst();
     bool busy() const { return !asked_.isEmpty(); } // an interpreter is being asked for its torch
 
+protected:
+    bool event(QEvent* event) override;
+
 Q_SIGNALS:
     void closeRequested();
     void builtInRequested(); // the form for the engine's workloads instead

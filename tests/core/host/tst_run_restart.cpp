@@ -1,5 +1,6 @@
 // A run that loses ranks goes on as another segment of itself; the fake worker stands for the ranks. It begins at step 0
 // in every segment, as if it had trained up to the checkpoint before: what it repeats must not be recorded twice.
+#include "core/config/run_extras.h"
 #include "core/host/process_state.h"
 #include "core/host/run_control.h"
 #include "core/host/run_controller.h"
@@ -91,6 +92,7 @@ private Q_SLOTS:
         waitForEnd();
         // Rank 0 echoes again in its second life, so that life fails too; the third runs out of restarts.
         QCOMPARE(run_->info().state, RunState::Failed);
+        QCOMPARE(onLossOf(run_->info().configJson), std::string("survivors")); // so that it can be repeated
         const std::vector<SegmentInfo> parts = segments();
         QCOMPARE(parts.size(), std::size_t(3));
         QCOMPARE(parts[0].world, 2);

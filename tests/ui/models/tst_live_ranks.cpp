@@ -14,13 +14,14 @@ using namespace lockstep::test;
 
 namespace {
 
-std::vector<StepValue> values(double loss, double seconds)
+std::vector<StepValue> values(double loss, double seconds, std::uint64_t parameters = 0x7f3a90c2'00000000ULL)
 {
     return {{Quantity::Loss, 0, bitsOf(loss)},
             {Quantity::TimeStep, 0, bitsOf(seconds)},
             {Quantity::TimeForward, 0, bitsOf(seconds / 4)},
-            {Quantity::TimeBackward, 0, bitsOf(seconds / 2)},
-            {Quantity::ParamFingerprint, 0, 0x7f3a90c2'00000000ULL}};
+            {Quantity::TimeBackward, 0, bitsOf(seconds * 3 / 4)}, // with the wait
+            {Quantity::TimeWait, 0, bitsOf(seconds / 4)},
+            {Quantity::ParamFingerprint, 0, parameters}};
 }
 
 QString cell(const LiveRanksModel& model, int row, LiveRanksModel::Column column)
@@ -68,11 +69,20 @@ private Q_SLOTS:
 
         // Rows change in place while it trains, one rank ahead of the other.
         QSignalSpy reset(&model, &QAbstractItemModel::modelReset);
-        run.record(0, 2, values(2.25, 0.2));
+        run.record(0, 2, values(2.25, 0.2, 1));
         run.commit();
         QTRY_COMPARE(cell(model, 0, LiveRanksModel::Step), QStringLiteral("2 of 1000"));
         QCOMPARE(cell(model, 1, LiveRanksModel::Step), QStringLiteral("1 of 1000"));
         QCOMPARE(reset.size(), 0);
+        const auto tone = [&](int row) {
+            return model.index(row, LiveRanksModel::Parameters).data(ToneRole).toInt();
+        };
+        QCOMPARE(cell(model, 0, LiveRanksModel::Parameters),
+                 QStringLiteral("7f3a 90c2")); // of step 1, as rank 1's
+        QCOMPARE(tone(1), int(Tone::Normal));
+        run.record(1, 2, values(2.25, 0.2, 2));
+        run.commit();
+        QTRY_COMPARE(tone(1), int(Tone::Red));
 
         run.finish();
         QTRY_COMPARE(open.snapshot()->runs.front().info.state, RunState::Finished);

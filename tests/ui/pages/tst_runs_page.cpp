@@ -266,6 +266,25 @@ private Q_SLOTS:
         QVERIFY(!s.canStart());
     }
 
+    void whatWasMissingIsLookedForAgainWhenTheWindowComesBack()
+    {
+        ScriptWorld s;
+        QVERIFY(s.open());
+        s.fill();
+        s.edit("scriptSingle")->setText(QStringLiteral("python later.py"));
+        s.answer(QStringLiteral("It cannot import torch."));
+        const QString ask = QStringLiteral("interpreter ") + s.python;
+        QCOMPARE(s.w.commands.calls.count(ask), 1);
+        QFile later(s.dir.filePath(QStringLiteral("later.py")));
+        QVERIFY(later.open(QIODevice::WriteOnly));
+        QEvent back(QEvent::WindowActivate);
+        QApplication::sendEvent(s.page->findChild<ScriptPanel*>(), &back);
+        QCOMPARE(s.w.commands.calls.count(ask), 2);
+        QVERIFY(s.note("scriptSingleNote").isEmpty());
+        s.answer();
+        QVERIFY(s.canStart());
+    }
+
     void theRunsAreFollowedAndLeadToCurvesAndFindings()
     {
         ScriptWorld s;

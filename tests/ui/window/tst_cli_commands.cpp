@@ -96,6 +96,33 @@ private Q_SLOTS:
         QCOMPARE(runs().size(), std::size_t(1));
     }
 
+    void theSecondScriptBeginsWithoutTheWindow()
+    {
+        {
+            CliCommands commands; // as when the window is closed: it stops nothing
+            commands.setProjectFolder(project());
+            QSignalSpy started(&commands, &RunCommands::runStarted);
+            commands.startScripts({fake({"ok"}), fake({"ok", "ok"})});
+            QTRY_COMPARE_WITH_TIMEOUT(started.size(), 1, 30'000);
+        }
+        QTRY_COMPARE_WITH_TIMEOUT(runs().size(), std::size_t(2), 30'000);
+        QTRY_COMPARE_WITH_TIMEOUT(runs().front().state, RunState::Finished, 30'000);
+    }
+
+    void anEnvironmentWithTorchAnswers()
+    {
+        const QString venv = QStringLiteral(LOCKSTEP_VENV_PYTHON);
+        if (!QFile::exists(venv))
+            QSKIP("There is no Python with torch; ./dev setup makes one");
+        CliCommands commands;
+        QSignalSpy answer(&commands, &RunCommands::interpreterChecked);
+        commands.checkInterpreter(venv);
+        QTRY_COMPARE_WITH_TIMEOUT(answer.size(), 1, 60'000);
+        const auto facts = answer.first().first().value<InterpreterFacts>();
+        QVERIFY2(facts.error.isEmpty(), qPrintable(facts.error));
+        QVERIFY(facts.torch.startsWith(QLatin1String("2.")));
+    }
+
     void whatIsNoPythonWithTorchSaysSo()
     {
         CliCommands commands;

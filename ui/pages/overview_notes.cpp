@@ -1,0 +1,81 @@
+#include "ui/pages/overview_notes.h"
+
+#include "ui/models/findings_model.h"
+#include "ui/models/format.h"
+#include "ui/models/phases.h"
+#include "ui/widgets/building_blocks.h"
+
+#include <QVBoxLayout>
+
+#include <vector>
+
+namespace lockstep {
+
+OverviewNotes::OverviewNotes(QWidget* parent) : QWidget(parent), column_(new QVBoxLayout(this))
+{
+    column_->setContentsMargins(0, 0, 0, 0);
+    column_->setSpacing(14);
+    hide();
+}
+
+void OverviewNotes::setSnapshot(const ProjectSnapshot& snapshot)
+{
+    struct Note {
+        State state;
+        QString chip, headline, text, page;
+    };
+    std::vector<Note> notes;
+    for (const GateInfo& gate : snapshot.gates) {
+        if (gate.overrideReason.empty())
+            continue;
+        for (const PhaseInfo& phase : allPhases())
+            if (gate.phase == phase.id)
+                notes.push_back({State::Overridden,
+                                 tr("override, %1").arg(formatClock(gate.overriddenUnixMs)),
+                                 tr("%1 was overridden").arg(phaseTitle(phase)), qs(gate.overrideReason),
+                                 qs(gate.phase)});
+    }
+    for (const FindingRow& finding : snapshot.findings) {
+        if (notes.size() >= 4)
+            break;
+        QStringList where{qs(finding.runB)};
+        if (finding.step >= 0)
+            where << tr("step %1").arg(finding.step);
+        if (finding.rank >= 0)
+            where << tr("rank %1").arg(finding.rank);
+        where << confidenceWord(finding.confidence);
+        notes.push_back({State::Diverged, tr("finding"), qs(finding.sentence),
+                         where.join(QStringLiteral(", ")), QStringLiteral("curves")});
+    }
+    QString shown;
+    for (const Note& note : notes)
+        shown += note.chip + note.headline + note.text + QLatin1Char('\n');
+    if (shown == shown_)
+        return;
+    shown_ = shown;
+    while (QLayoutItem* item = column_->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+    setVisible(!notes.empty());
+    for (const Note& note : notes) {
+        auto* box = new QFrame(this);
+        box->setObjectName(QStringLiteral("pane"));
+        auto* column = new QVBoxLayout(box);
+        column->setContentsMargins(12, 10, 12, 10);
+        column->setSpacing(5);
+        auto* chip = new Chip(box);
+        chip->setState(note.state, note.chip);
+        auto* headline = wrappedLabel("paneTitle", note.headline, box);
+        auto* text = wrappedLabel("note", note.text, box);
+        auto* link = linkButton(tr("Open"), box);
+        column->addWidget(chip);
+        column->addWidget(headline);
+        column->addWidget(text);
+        column->addWidget(link, 0, Qt::AlignLeft);
+        connect(link, &QPushButton::clicked, this, [this, page = note.page] { Q_EMIT openRequested(page); });
+        column_->addWidget(box);
+    }
+}
+
+} // namespace lockstep
