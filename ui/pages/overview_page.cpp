@@ -54,12 +54,12 @@ OverviewPage::OverviewPage(const PageContext& context, QWidget* parent)
 {
     auto* newRun = button(tr("New run"), QStringLiteral("plus"), this);
     newRun->setToolTip(tr("New run (F5)"));
-    auto* script = button(tr("Use my script"), QStringLiteral("play"), this);
-    script->setObjectName(QStringLiteral("useScript"));
-    script->setToolTip(tr("Run your own Python script, first in one process, then with several ranks"));
-    headActions()->addWidget(script);
+    script_ = button(tr("Use my script"), QStringLiteral("play"), this);
+    script_->setObjectName(QStringLiteral("useScript"));
+    script_->setToolTip(tr("Run your own Python script, first in one process, then with several ranks"));
+    headActions()->addWidget(script_);
     headActions()->addWidget(newRun);
-    connect(script, &QPushButton::clicked, this,
+    connect(script_, &QPushButton::clicked, this,
             [this] { Q_EMIT openRequested(QStringLiteral("runs"), QStringLiteral("script")); });
 
     gates_->setModel(&context.gates);
@@ -205,6 +205,7 @@ void OverviewPage::refresh()
     if (!context().project.isOpen())
         return;
     next_->setAction(nextAction(*snapshot, context().comparisons.verdicts()));
+    script_->setVisible(!snapshot->runs.empty()); // in an empty project the box above offers it
     // While something trains, its ranks; afterwards the page is about where the runs part.
     const auto running = std::find_if(snapshot->runs.begin(), snapshot->runs.end(),
                                       [](const RunEntry& run) { return run.running(); });

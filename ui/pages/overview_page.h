@@ -43,7 +43,7 @@ private:
     QLabel *partsHeadline_, *partsSentence_;
     QWidget* changeRows_;
     QLabel* changesEmpty_;
-    QPushButton *allChanges_, *allRuns_;
+    QPushButton *allChanges_, *allRuns_, *script_;
     DataTable *gates_, *runs_;
     OverviewNotes* notes_;
     PairPlots* plots_;

@@ -102,7 +102,8 @@ QWidget* RunsPage::makeTable()
     filterEdit_->setAccessibleName(tr("Filter runs"));
     filterEdit_->addAction(icon(QStringLiteral("filter"), Tone::Hint), QLineEdit::LeadingPosition);
     filterEdit_->setClearButtonEnabled(true);
-    filterEdit_->setFixedWidth(300);
+    filterEdit_->setMinimumWidth(120); // beside an open form
+    filterEdit_->setMaximumWidth(300);
     stop_ = button(tr("Stop"), QStringLiteral("stop"), box);
     stop_->setObjectName(QStringLiteral("stopRun"));
     stop_->setToolTip(tr("Finish the step, save a checkpoint, end"));
@@ -110,7 +111,7 @@ QWidget* RunsPage::makeTable()
     rerun_->setObjectName(QStringLiteral("rerun"));
     remove_ = button(tr("Delete"), QStringLiteral("trash"), box);
     remove_->setToolTip(tr("Delete (Del); Ctrl+Z takes it back"));
-    bar->addWidget(filterEdit_);
+    bar->addWidget(filterEdit_, 3);
     bar->addWidget(stop_);
     bar->addWidget(rerun_);
     bar->addWidget(remove_);

@@ -317,7 +317,7 @@ void ScriptPanel::refresh()
     if (context_.project.isOpen() && snapshot->readOnly)
         banner_->showMessage(State::Off, tr("This project is read-only"), tr("Nothing can be started here."));
     start_->setEnabled(problems.none() && known && context_.project.isOpen() && !snapshot->readOnly);
-    start_->setText(runs.size() > 1               ? tr("Run one process, then several ranks")
+    start_->setText(runs.size() != 1              ? tr("Run one process, then several ranks")
                     : now.ddp.trimmed().isEmpty() ? tr("Run one process")
                                                   : tr("Run several ranks"));
 }

@@ -1,10 +1,17 @@
 // RunCommands by the real program: scripts of a user's own, one after the other. The ranks are fakes without torch.
 #include "app/gui/cli_commands.h"
 #include "core/store/project_store.h"
+#include "ui/widgets/theme.h"
+#include "ui/window/main_window.h"
 
+#include <QApplication>
+#include <QComboBox>
 #include <QDir>
 #include <QFile>
+#include <QLineEdit>
+#include <QPushButton>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
@@ -55,6 +62,8 @@ private Q_SLOTS:
         if (python_.isEmpty())
             QSKIP("There is no python3; install it with apt-get install python3");
         qputenv("LOCKSTEP_CLI", cli);
+        QStandardPaths::setTestModeEnabled(true);
+        theme::apply(*qApp, ThemeKind::Light);
     }
 
     void init() { QVERIFY(ProjectStore::create(project().toStdString(), "toy-mlp").ok()); }
@@ -109,18 +118,37 @@ private Q_SLOTS:
         QTRY_COMPARE_WITH_TIMEOUT(runs().front().state, RunState::Finished, 30'000);
     }
 
-    void anEnvironmentWithTorchAnswers()
+    void fromTheFormToTwoRunsThatAreCompared()
     {
         const QString venv = QStringLiteral(LOCKSTEP_VENV_PYTHON);
         if (!QFile::exists(venv))
             QSKIP("There is no Python with torch; ./dev setup makes one");
         CliCommands commands;
-        QSignalSpy answer(&commands, &RunCommands::interpreterChecked);
-        commands.checkInterpreter(venv);
-        QTRY_COMPARE_WITH_TIMEOUT(answer.size(), 1, 60'000);
-        const auto facts = answer.first().first().value<InterpreterFacts>();
-        QVERIFY2(facts.error.isEmpty(), qPrintable(facts.error));
-        QVERIFY(facts.torch.startsWith(QLatin1String("2.")));
+        MainWindow window(commands);
+        window.setRemembering(false);
+        window.show();
+        window.openProject(project());
+        QTRY_COMPARE(window.currentPage(), QStringLiteral("overview"));
+        window.openPage(QStringLiteral("runs"), QStringLiteral("script"));
+        const auto edit = [&](const char* name) { return window.findChild<QLineEdit*>(QLatin1String(name)); };
+        const auto button = [&](const char* name) {
+            return window.findChild<QPushButton*>(QLatin1String(name));
+        };
+        edit("scriptFolder")->setText(dir_.path());
+        window.findChild<QComboBox*>(QStringLiteral("scriptInterpreter"))->setEditText(venv);
+        edit("scriptSingle")->setText(QStringLiteral("python %1 lockstep_probe ok").arg(kRanks));
+        edit("scriptDdp")->setText(QStringLiteral("python %1 lockstep_probe ok ok").arg(kRanks));
+        window.findChild<QSpinBox*>(QStringLiteral("scriptRanks"))->setValue(2);
+        QTRY_VERIFY_WITH_TIMEOUT(button("startScript")->isEnabled(),
+                                 60'000); // the interpreter has named its torch
+        QTest::mouseClick(button("startScript"), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(button("scriptFindings")->isEnabled(), 60'000);
+        const std::vector<RunInfo> list = runs();
+        QCOMPARE(list.size(), std::size_t(2));
+        QCOMPARE(window.selection().runA().toStdString(), list[1].id);
+        QCOMPARE(window.selection().runB().toStdString(), list[0].id);
+        QTest::mouseClick(button("scriptFindings"), Qt::LeftButton);
+        QCOMPARE(window.currentPage(), QStringLiteral("findings"));
     }
 
     void whatIsNoPythonWithTorchSaysSo()
@@ -139,5 +167,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(CliCommandsTest)
+QTEST_MAIN(CliCommandsTest)
 #include "tst_cli_commands.moc"
