@@ -15,6 +15,8 @@ namespace lockstep {
 
 namespace {
 
+constexpr const char* kOwnDropout = "-1"; // the workload decides
+
 std::string joinedIds(const std::vector<std::int64_t>& ids)
 {
     return ids.empty() ? "none" : fmt::format("{}", fmt::join(ids, " "));
@@ -98,7 +100,7 @@ private:
             const std::string &a = value(a_, key), &b = value(b_, key);
             if (keys.size() > 1 && a == b && !rows.empty())
                 continue;
-            if (a.empty() && b.empty())
+            if ((a.empty() && b.empty()) || (a == b && key == "dropout" && a == kOwnDropout))
                 continue;
             ddp += (ddp.empty() ? "" : ", ") + b;
             single += (single.empty() ? "" : ", ") + a;

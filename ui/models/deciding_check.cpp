@@ -30,8 +30,10 @@ double leadingNumber(const std::string& text)
 
 std::size_t decidingCheck(const GateInfo& gate)
 {
+    // A gate that passed does so in spite of what could not be judged.
+    const bool passed = gate.verdict == "pass";
     for (const char* verdict : {"fail", "cannot_judge"})
-        for (std::size_t i = 0; i < gate.checks.size(); ++i)
+        for (std::size_t i = 0; !passed && i < gate.checks.size(); ++i)
             if (gate.checks[i].verdict == verdict)
                 return i;
     for (const Headline& headline : kHeadlines)

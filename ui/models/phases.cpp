@@ -152,6 +152,19 @@ std::vector<PhaseStatus> phaseStatuses(const ProjectSnapshot& snapshot, bool pro
     return statuses;
 }
 
+QStringList overridesBefore(const ProjectSnapshot& snapshot, const QString& phase)
+{
+    QStringList reasons;
+    for (const PhaseInfo& info : kPhases) {
+        if (phase == QLatin1String(info.id))
+            break;
+        const GateInfo* gate = snapshot.gate(info.id);
+        if (gate && !gate->overrideReason.empty())
+            reasons << QStringLiteral("%1: %2").arg(phaseTitle(info), qs(gate->overrideReason));
+    }
+    return reasons;
+}
+
 QString stateWord(State state)
 {
     switch (state) {

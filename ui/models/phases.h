@@ -5,6 +5,7 @@
 #include "ui/models/roles.h"
 
 #include <QString>
+#include <QStringList>
 
 #include <span>
 #include <vector>
@@ -38,6 +39,9 @@ struct PhaseStatus {
 // One per phase, in order. `judging` is the phase whose gate is being judged now, empty for none.
 std::vector<PhaseStatus> phaseStatuses(const ProjectSnapshot& snapshot, bool projectOpen,
                                        const QString& judging = {});
+
+// The gates before this phase that were overridden, each with its reason: "1 Data & sampler: set_epoch comes later".
+QStringList overridesBefore(const ProjectSnapshot& snapshot, const QString& phase);
 
 // The word of a state as the product says it everywhere.
 QString stateWord(State state);

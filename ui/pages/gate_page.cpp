@@ -36,6 +36,7 @@ GatePage::GatePage(const PageContext& context, const QString& phase, QWidget* pa
       progress_(new QProgressBar(this)),
       cancel_(button(tr("Cancel"), {}, this)),
       banner_(new Banner(this)),
+      earlier_(new Banner(this)),
       stack_(new QStackedWidget(this))
 {
     run_->setObjectName(QStringLiteral("runGate"));
@@ -160,6 +161,10 @@ void GatePage::build()
     row->addWidget(detail_);
     column->addLayout(row, 1);
     stack_->addWidget(open);
+    auto* above = new QHBoxLayout;
+    above->setContentsMargins(20, 0, 16, 0);
+    above->addWidget(earlier_);
+    body()->addLayout(above);
     body()->addWidget(stack_, 1);
 
     connect(reason_, &QLineEdit::textChanged, this,
@@ -196,14 +201,26 @@ void GatePage::refresh()
     chip_->setState(now.state, judged ? now.word + QStringLiteral(", ") + now.detail : now.word);
     const bool writable = context().project.isOpen() && !snapshot->readOnly;
     run_->setText(judged ? tr("Run checks again") : tr("Run checks"));
-    progress_->setVisible(now.state == State::Running);
-    cancel_->setVisible(now.state == State::Running);
     run_->setVisible(now.open);
     run_->setEnabled(writable && now.state != State::Running);
+    const bool ended = now.state != State::Running && cancel_->hasFocus();
+    progress_->setVisible(now.state == State::Running);
+    cancel_->setVisible(now.state == State::Running);
+    if (ended)
+        run_->setFocus(); // where the keyboard was before
     override_->setText(now.state == State::Overridden ? tr("Take override back")
                                                       : tr("Override with reason"));
     override_->setVisible(now.open && judged && now.state != State::Passed);
     override_->setEnabled(writable);
+
+    // Whoever works here should know what it rests on.
+    const QStringList earlier = overridesBefore(*snapshot, phase_);
+    if (earlier.isEmpty() || !now.open)
+        earlier_->clear();
+    else
+        earlier_->showMessage(State::Overridden,
+                              tr("%n gate(s) before were overridden", nullptr, int(earlier.size())),
+                              earlier.join(QStringLiteral("; ")));
 
     closedTitle_->setText(context().project.isOpen() ? tr("This phase is closed") : tr("No project is open"));
     QString opens = context().project.isOpen() ? now.deciding : phaseTeaches(*now.phase);

@@ -54,6 +54,7 @@ private:
     QProgressBar* progress_;
     QPushButton* cancel_;
     Banner* banner_;
+    Banner* earlier_; // what was overridden before this phase
     QStackedWidget* stack_;
     QVBoxLayout *column_ = nullptr, *detailColumn_ = nullptr;
     QHBoxLayout* whole_ = nullptr; // column_, then sides

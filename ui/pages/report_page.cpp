@@ -14,17 +14,28 @@
 #include <QGuiApplication>
 #include <QMenu>
 
+#include <algorithm>
+
 namespace lockstep {
+
+namespace {
+
+constexpr int kFindingsShown = 4; // Findings has all of them
+
+} // namespace
 
 ReportPage::ReportPage(const PageContext& context, QWidget* parent)
     : Page(context, tr("Report"), parent),
       checks_(new ChecksModel(this)),
+      findings_(new FindingsModel(this)),
       gatesTable_(new DataTable(this)),
+      findingsTable_(new DataTable(this, 26)),
       checksTable_(new DataTable(this, 26)),
       checksPane_(new Pane(tr("Checks of all gates"), this)),
       empty_(wrappedLabel(
           "secondary", tr("No gate was judged yet. Each judged gate adds its checks with number and limit."),
           this)),
+      findingsPane_(new Pane(tr("Findings"), this)),
       copy_(button(tr("Copy as Markdown"), QStringLiteral("copy"), this))
 {
     save_ = primaryButton(tr("Save report"), QStringLiteral("export"), this);
@@ -50,6 +61,14 @@ ReportPage::ReportPage(const PageContext& context, QWidget* parent)
     gatesPane->addWidget(gatesTable_);
     gatesPane->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     column->addWidget(gatesPane);
+    overrides_ = new Banner(this);
+    column->addWidget(overrides_);
+    findingsTable_->setModel(findings_);
+    findingsTable_->setColumnPlan(FindingsModel::Sentence, {FindingsModel::Runs, FindingsModel::Rank});
+    findingsTable_->setAccessibleName(tr("Findings"));
+    findingsPane_->addWidget(findingsTable_);
+    findingsPane_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    column->addWidget(findingsPane_);
     checksTable_->setModel(checks_);
     checksTable_->setColumnPlan(ChecksModel::Check, {ChecksModel::Where});
     checksTable_->setAccessibleName(tr("Checks of all gates"));
@@ -73,6 +92,8 @@ ReportPage::ReportPage(const PageContext& context, QWidget* parent)
             });
     connect(gatesTable_, &DataTable::activatedId, this,
             [this](const QString& id) { Q_EMIT openRequested(id, {}); });
+    connect(findingsTable_, &DataTable::activatedId, this,
+            [this](const QString&) { Q_EMIT openRequested(QStringLiteral("findings"), {}); });
     connect(&context.project, &ProjectModel::changed, this, &ReportPage::refresh);
     refresh();
 }
@@ -94,6 +115,18 @@ void ReportPage::refresh()
     std::vector<GateCheck> all;
     for (const GateInfo& gate : snapshot->gates)
         all.insert(all.end(), gate.checks.begin(), gate.checks.end());
+    std::stable_partition(all.begin(), all.end(),
+                          [](const GateCheck& check) { return check.verdict != "pass"; });
+    const QStringList reasons = overridesBefore(*snapshot, {});
+    if (reasons.isEmpty())
+        overrides_->clear();
+    else
+        overrides_->showMessage(State::Overridden,
+                                tr("%n gate(s) were overridden", nullptr, int(reasons.size())),
+                                reasons.join(QStringLiteral("; ")));
+    findings_->setFindings(snapshot->findings);
+    findingsPane_->setVisible(findings_->rowCount() > 0);
+    findingsTable_->setFixedRows(std::min(findings_->rowCount(), kFindingsShown));
     empty_->setVisible(all.empty());
     checksTable_->setVisible(!all.empty());
     copy_->setEnabled(!all.empty());

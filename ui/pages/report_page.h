@@ -8,6 +8,7 @@ namespace lockstep {
 
 class Banner;
 class ChecksModel;
+class FindingsModel;
 class DataTable;
 class Pane;
 
@@ -24,10 +25,12 @@ private:
     QString markdown() const;
 
     ChecksModel* checks_;
-    DataTable *gatesTable_, *checksTable_;
+    FindingsModel* findings_;
+    DataTable *gatesTable_, *findingsTable_, *checksTable_;
     Pane* checksPane_;
     QLabel* empty_;
-    Banner* banner_ = nullptr;
+    Pane* findingsPane_;
+    Banner *banner_ = nullptr, *overrides_ = nullptr;
     QPushButton *copy_, *save_ = nullptr;
 };
 

@@ -9,6 +9,7 @@
 #include "ui/pages/drills_page.h"
 #include "ui/pages/findings_page.h"
 #include "ui/pages/preflight_page.h"
+#include "ui/pages/report_page.h"
 #include "ui/pages/trained_gate_page.h"
 #include "ui/support/page_world.h"
 #include "ui/widgets/causal_strip.h"
@@ -22,6 +23,8 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
+
+#include <algorithm>
 
 using namespace lockstep;
 using namespace lockstep::test;
@@ -135,6 +138,41 @@ private Q_SLOTS:
         page.jumpToDivergence();
         QCOMPARE(asked.size(), 2);
         QTRY_VERIFY(!page.busy());
+    }
+
+    void anOverrideIsSeenOnLaterPagesAndInTheReport()
+    {
+        PageWorld w;
+        openPhases(w, "data");
+        const std::string a = w.project.finished("single", 2).toStdString();
+        const std::string b = w.project.finished("ddp", 2).toStdString();
+        GateInfo gate;
+        gate.phase = "data";
+        gate.verdict = "fail";
+        gate.judgedUnixMs = 1;
+        gate.checks = {check("data.overlap", "pass", "0 samples"), check("data.set_epoch", "fail", "0 of 1")};
+        QVERIFY(w.project.store().saveGate(gate).ok());
+        QVERIFY(w.project.store().overrideGate("data", "the next release has it").ok());
+        QVERIFY(w.project.store().saveFindings(a, b, {finding(a, b)}).ok());
+        QVERIFY(w.open());
+        TrainedGatePage later(w.context, QStringLiteral("gradients"));
+        showPage(later);
+        QTRY_VERIFY(shows(later, QStringLiteral("1 Data & sampler: the next release has it")));
+        ReportPage report(w.context);
+        showPage(report);
+        QTRY_VERIFY(shows(report, QStringLiteral("1 Data & sampler: the next release has it")));
+        const auto tables = report.findChildren<DataTable*>();
+        QVERIFY(std::any_of(tables.begin(), tables.end(), [](const DataTable* table) {
+            return table->isVisible() && table->model()->rowCount() == 1 &&
+                   table->model()->index(0, FindingsModel::Cause).data().toString() == QLatin1String("B6");
+        }));
+        // What does not hold stands first.
+        QVERIFY(std::any_of(tables.begin(), tables.end(), [](const DataTable* table) {
+            return table->model()->index(0, 0).data().toString() == QLatin1String("fails");
+        }));
+        QVERIFY(w.project.store().overrideGate("data", {}).ok());
+        QTRY_VERIFY(!shows(report, QStringLiteral("the next release has it")));
+        QTRY_VERIFY(!shows(later, QStringLiteral("the next release has it")));
     }
 
     void aDrillThatWasNotPlayedCanBePlayed()
