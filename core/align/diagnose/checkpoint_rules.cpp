@@ -77,9 +77,11 @@ void severalWriters(const Case& c, Suspicions& out)
             !json["path"].IsString())
             continue;
         auto& [step, ranks] = writers[json["path"].GetString()];
-        step = event.step;
-        if (std::find(ranks.begin(), ranks.end(), event.rank) == ranks.end())
-            ranks.push_back(event.rank);
+        if (std::find(ranks.begin(), ranks.end(), event.rank) != ranks.end())
+            continue;
+        ranks.push_back(event.rank);
+        if (ranks.size() <= 2) // from then on it was written twice
+            step = event.step;
     }
     const std::pair<std::int64_t, std::vector<int>>* earliest = nullptr;
     for (const auto& [path, written] : writers)

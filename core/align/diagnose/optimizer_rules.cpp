@@ -253,7 +253,9 @@ void update(const Case& c, Suspicions& out)
 {
     const std::int64_t step = c.start();
     if (step < 1 || c.link() != CausalLink::Update || c.first(Quantity::LearningRate) == step ||
-        c.first(Quantity::StepSkipped) == step)
+        c.first(Quantity::StepSkipped) == step ||
+        (isUsersScript(c.sus().traits()) && c.first(Quantity::OptimizerStep) == step) ||
+        roundingAmplified(c, step)) // script_rules.cpp
         return;
     const int rank = c.sus().ranks().front();
     const auto own = c.sus().value(rank, Quantity::UpdateNorm, step);

@@ -50,6 +50,9 @@ std::string factorText(double factor);
 double roundedFactor(double factor);
 // The step at which the deviation begins, as its parameter.
 void solveStep(Suspicion& suspicion, std::int64_t step);
+// Scripts: whether another update from equal gradients and settings is what an optimizer that divides by the size of the
+// gradient makes of rounding.
+bool roundingAmplified(const Case& c, std::int64_t step);
 // Whether the run draws random numbers inside a step, as dropout does; whether it keeps batch statistics.
 bool drawsEachStep(const RunTrace& run);
 bool batchStatistics(const RunTrace& run);

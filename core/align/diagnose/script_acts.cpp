@@ -88,7 +88,8 @@ LossFactors lossFactors(const RunTrace& run, int rank, std::int64_t step)
         std::vector<double>& own = factors.emplace_back();
         if (micro.IsArray())
             for (const auto& factor : micro.GetArray())
-                own.push_back(factor.IsNumber() ? factor.GetDouble() : 1);
+                if (factor.IsNumber() && factor.GetDouble() != 1)
+                    own.push_back(factor.GetDouble());
     }
     return factors;
 }

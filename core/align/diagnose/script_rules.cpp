@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace lockstep::align {
 
 namespace {
+
+constexpr const char* kGroups = "workload_options.optimizer_groups";
 
 bool bothScripts(const Case& c)
 {
@@ -90,7 +93,10 @@ void scaledLoss(const Case& c, Suspicions& out)
     const std::optional<Relation> mean = c.localMean(step);
     if (scaling->whole && mean && !near(mean->ratio, scaling->factor, 1e-2))
         return; // the loss is scaled, and that is not what is seen
-    const char* cause = scaling->notDivided ? "B6" : scaling->factor > 1 ? "B2" : "B3";
+    // A mean times the samples of a micro-batch is a sum.
+    const double samples = c.sus().value(c.sus().ranks().front(), Quantity::Samples, step, 0).value_or(0);
+    const bool summed = samples > 2 && near(scaling->factor, samples, 1e-6);
+    const char* cause = scaling->notDivided ? "B6" : summed ? "B1" : scaling->factor > 1 ? "B2" : "B3";
     std::string passes;
     if (!scaling->whole)
         for (const std::size_t micro : scaling->micros)
@@ -266,10 +272,51 @@ void narrowSum(const Case& c, Suspicions& out)
     out.push_back(std::move(s));
 }
 
-constexpr Rule kRules[] = {narrowSum,      reductionLeftOut, scaledLoss,          averageStandsStill,
-                           otherPrecision, otherStart,       buffersNotBroadcast, optimizerBegunAgain};
+// Equal gradients, another update: by the settings of the parameter groups, or by rounding that the optimizer amplifies.
+void updateBySettings(const Case& c, Suspicions& out)
+{
+    const std::int64_t step = c.start();
+    if (!bothScripts(c) || step < 1 || c.link() != CausalLink::Update ||
+        c.first(Quantity::UpdateNorm) != step || c.first(Quantity::LearningRate) == step ||
+        c.first(Quantity::StepSkipped) == step || c.first(Quantity::OptimizerStep) == step)
+        return;
+    const auto ratio = c.ratio(c.sus().ranks().front(), Quantity::UpdateNorm, step);
+    const std::string own = settingOf(c.sus().traits(), kGroups);
+    const std::string theirs = settingOf(c.ref().traits(), kGroups);
+    if (own != theirs) {
+        out.push_back(suspect(
+            "D7", kSignature + 8, step, "parameter groups",
+            fmt::format("The optimizer's parameter groups are set as \"{}\", the reference's as \"{}\".", own,
+                        theirs),
+            Quantity::UpdateNorm));
+    } else if (roundingAmplified(c, step)) {
+        Suspicion s = suspect("C12", kSignature + 8, step, "update norm",
+                              fmt::format("At step {} equal gradients and settings give an update {:.1e} "
+                                          "off: {} divides by the size of the "
+                                          "gradient, and what is rounding in a small one counts in full.",
+                                          step, std::abs(*ratio - 1), c.sus().traits().optimizer),
+                              Quantity::UpdateNorm);
+        s.benign = true;
+        out.push_back(std::move(s));
+    }
+}
+
+constexpr Rule kRules[] = {updateBySettings, narrowSum,           reductionLeftOut,
+                           scaledLoss,       averageStandsStill,  otherPrecision,
+                           otherStart,       buffersNotBroadcast, optimizerBegunAgain};
 
 } // namespace
+
+bool roundingAmplified(const Case& c, std::int64_t step)
+{
+    static const std::set<std::string> kinds = {"adam",  "adamw",     "adamax",  "nadam",
+                                                "radam", "rmsprop",   "adagrad", "adadelta",
+                                                "rprop", "adafactor", "lion"};
+    const auto ratio = c.ratio(c.sus().ranks().front(), Quantity::UpdateNorm, step);
+    return bothScripts(c) && kinds.contains(c.sus().traits().optimizer) && ratio &&
+           std::abs(*ratio - 1) < 0.05 &&
+           settingOf(c.sus().traits(), kGroups) == settingOf(c.ref().traits(), kGroups);
+}
 
 std::span<const Rule> scriptRules()
 {

@@ -197,6 +197,8 @@ void notReduced(const Case& c, Suspicions& out)
     const bool now = told && *sent(step) > 0, later = told && *sent(step + 1) > 0;
     const auto weigh = [&](int fit, bool fits) { return !told ? fit : fits ? kSignature + 5 : kRemainder; };
     const double micros = c.sus().value(c.sus().ranks().front(), Quantity::MicroSteps, step).value_or(1);
+    if (isUsersScript(c.sus().traits())) // without a wrapper, or its acts would be known
+        return add("B8", kSignature + 5);
     add("B8", weigh(step == 1 ? kSignature + 3 : kSignature, now && !later));
     add("C1", weigh(step == 1 ? kSignature + 2 : kSignature - 1, !now && !later));
     add("C2", weigh(step > 2 ? kSignature + 3 : kSignature - 2, later));

@@ -9,11 +9,20 @@ class Batches:
     def __init__(self) -> None:
         self.seen = False  # a loader gave one
         self._waiting: list[Batch] = []
+        self._looked_at: list[Batch] = []
         self._ahead: dict[int, int] = {}  # by loader: how many batches it is ahead of the training
         self._ended: set[int] = set()
 
     def add(self, batch: Batch) -> None:
+        if self._looked_at:
+            self._waiting = [other for other in self._waiting if not any(other is seen for seen in self._looked_at)]
+            self._looked_at = []
         self._waiting.append(batch)
+
+    def looked_at(self) -> None:
+        """The model was called with the batches in evaluation mode. If the next one is fetched without a backward pass, that
+        was all they were for."""
+        self._looked_at = list(self._waiting)
 
     def clear(self) -> None:
         self._waiting.clear()
@@ -30,6 +39,7 @@ class Batches:
 
     def take(self) -> list[Batch]:
         """Those of the backward pass that begins."""
+        self._looked_at = []
         # A script may train in evaluation mode; then the batches of an evaluation come before the last one.
         waiting = [batch for batch in self._waiting if not batch.aside] or self._waiting[-1:]
         kept: list[Batch] = []

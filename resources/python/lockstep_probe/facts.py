@@ -8,6 +8,7 @@ from typing import Any, Optional
 
 import torch
 
+from .losses import Targets
 from .measure import Gradient
 from .samples import Batch
 
@@ -25,14 +26,42 @@ class Micro:
 
     loss: Any  # a float, or a detached tensor on a GPU that is read when the step is recorded
     factors: list[float] = field(default_factory=list)  # what the script multiplied the loss by
-    tokens: int = 0
+    targets: Optional[Targets] = None
     batches: list[Batch] = field(default_factory=list)
     size: int = 0  # samples, also where no loader gave them
+    tokens: int = 0
+    divisor: float = 1.0  # what takes the factors back
+
+    def settle(self, loaders: bool) -> None:
+        """Once it is known which batches are its own. `loaders`: batches come from loaders, so that a pass without one uses
+        samples of another pass."""
+        self.size = sum(batch.size for batch in self.batches)
+        self.divisor = math.prod(self.factors)
+        if self.targets is None:
+            return
+        if (self.size or not loaders) and self.targets.all > self.size:
+            self.tokens = self.targets.counted
+        # A sum that the script divides by a number of targets is a mean with a weight: its own targets in those of all.
+        weight = self.divisor * self.targets.counted
+        if self.targets.summed and self.factors and 0.2 < weight < 5:
+            self.divisor = weight
+            self.factors = [weight] if abs(weight - 1) > 1e-6 else []
 
     def value(self) -> float:
-        """The loss itself, without the factor."""
+        """The loss itself, without the factors."""
         value = float(self.loss) if isinstance(self.loss, torch.Tensor) else self.loss
-        return value / math.prod(self.factors)
+        return value / self.divisor
+
+
+def settle(micros: list[Micro], loaders: bool) -> None:
+    """Some scripts (accelerate's and Hugging Face's trainers among them) fetch all batches of a step before its first pass."""
+    first = micros[0].batches if micros else []
+    late = len(micros) > 1 and len(first) == len(micros) and not any(micro.batches for micro in micros[1:])
+    if late and len({batch.source for batch in first}) == 1:
+        for micro, batch in zip(micros, list(first)):
+            micro.batches = [batch]
+    for micro in micros:
+        micro.settle(loaders)
 
 
 @dataclass

@@ -1,8 +1,9 @@
-"""What the graph behind a loss says: the factors the script put on it, and how many tokens it averages over."""
+"""What the graph behind a loss says: the factors the script put on it, and how many targets it was taken over."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, Optional
 
 import torch
@@ -38,9 +39,17 @@ def _number(value: Any) -> Optional[float]:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def averaged_targets(loss: torch.Tensor, samples: int) -> Optional[int]:
-    """Targets that count in the cross entropy behind the loss, where it has more of them than samples: tokens. None where
-    there is no such cross entropy within a few nodes."""
+@dataclass(frozen=True)
+class Targets:
+    """What a cross entropy was taken over."""
+
+    all: int
+    counted: int  # not ignored
+    summed: bool  # not averaged
+
+
+def targets_behind(loss: torch.Tensor) -> Optional[Targets]:
+    """Of the cross entropy behind the loss; None where there is none within a few nodes."""
     nodes: list[Any] = [loss.grad_fn]
     for _ in range(_DEPTH):
         following: list[Any] = []
@@ -49,9 +58,10 @@ def averaged_targets(loss: torch.Tensor, samples: int) -> Optional[int]:
                 continue
             if node.name().startswith("NllLoss"):
                 target = getattr(node, "_saved_target", None)
-                if target is None or target.numel() <= samples:
+                if target is None:
                     return None
-                return int((target != getattr(node, "_saved_ignore_index", -100)).sum())
+                counted = int((target != getattr(node, "_saved_ignore_index", -100)).sum())
+                return Targets(target.numel(), counted, getattr(node, "_saved_reduction", 1) == 2)
             following += [entry[0] for entry in node.next_functions]
         nodes = following[:4]
     return None

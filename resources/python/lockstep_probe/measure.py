@@ -130,6 +130,13 @@ class Measures:
 
     # State after a step
 
+    def remember(self, layout: Layout) -> None:
+        """Pieces that are new, as they are before their first step."""
+        pieces = [(i, p) for i, p in enumerate(layout.pieces) if p.count and i not in self._before]
+        floats, _ = _floats([p.of(p.tensor) for _, p in pieces])
+        self._before.update((i, array.detach().clone()) for (i, _), array in zip(pieces, floats))
+        self._states = None
+
     def state(self, layout: Layout) -> State:
         pieces = [(i, p) for i, p in enumerate(layout.pieces) if p.count]
         arrays = [p.of(p.tensor) for _, p in pieces]

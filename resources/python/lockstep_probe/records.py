@@ -96,12 +96,15 @@ class Recording:
 
     def _losses(self, values: wire.StepValues, facts: Facts) -> None:
         losses = [micro.value() for micro in facts.micros]
+        tokens = [micro.tokens for micro in facts.micros]
         for index, (micro, loss) in enumerate(zip(facts.micros, losses)):
             values.real(q.LOSS_MICRO, loss, index)
             values.integer(q.SAMPLES, micro.size, index)
             if micro.tokens:
                 values.integer(q.TOKENS, micro.tokens, index)
-        if losses:
+        if losses and all(tokens):  # the mean over all tokens
+            values.real(q.LOSS, in_order([loss * n for loss, n in zip(losses, tokens)]) / sum(tokens))
+        elif losses:
             values.real(q.LOSS, in_order(losses) / len(losses))
         if facts.logged is not None:
             values.real(q.LOSS_LOGGED, facts.logged)
@@ -155,8 +158,9 @@ class Recording:
                 if isinstance(p, torch.Tensor) and isinstance(state, dict)}
 
     def _optimizer_step(self) -> int:
-        """The counter in the state of the first parameter that has one."""
-        for optimizer in self._s.optimizers:
+        """The counter in the state of the first parameter that has one, of an optimizer that has just stepped."""
+        stepped = [optimizer for optimizer in self._s.optimizers if id(optimizer) in self._s.stepped]
+        for optimizer in stepped or self._s.optimizers:
             for state in optimizer.state.values():
                 step = state.get("step") if isinstance(state, dict) else None
                 if step is not None:

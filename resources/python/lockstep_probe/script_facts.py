@@ -38,6 +38,17 @@ def _autocast_type(device: str) -> torch.dtype:
     return torch.get_autocast_cpu_dtype() if device == "cpu" else torch.get_autocast_gpu_dtype()
 
 
+def _groups(optimizers: Iterable[torch.optim.Optimizer]) -> str:
+    """How the parameter groups are set, but for the learning rates, which are recorded in every step."""
+    texts = []
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            settings = {key: value for key, value in group.items()
+                        if key not in ("params", "lr", "initial_lr") and isinstance(value, (int, float, tuple, bool))}
+            texts.append(", ".join(f"{key}={value}" for key, value in sorted(settings.items()) if value))
+    return "; ".join(texts)
+
+
 class ScriptFacts:
     def __init__(self) -> None:
         self.loader: dict[str, Any] = {}
@@ -138,6 +149,7 @@ class ScriptFacts:
         facts.update(self.config)
         options = dict(self.options)
         options["script"] = os.path.basename(sys.argv[0])
+        options["optimizer_groups"] = _groups(session.optimizers)
         if self.collectives:
             options["collectives"] = ",".join(sorted(self.collectives))
         if len(session.optimizers) > 1:

@@ -22,11 +22,11 @@ from . import wire
 from .acts import Acts
 from .batches import Batches
 from .environment import rank_and_world
-from .facts import Facts, Micro
+from .facts import Facts, Micro, settle
 from .find_models import find_models
 from .hooks.clipping import watch_sharded
 from .layout import Layout
-from .losses import averaged_targets, constant_factors
+from .losses import constant_factors, targets_behind
 from .measure import Measures
 from .records import Recording
 from .samples import Batch, batch_size, content_hashes
@@ -140,8 +140,10 @@ class Session:
     def forward_of(self, module: torch.nn.Module, inputs: Sequence[Any]) -> None:
         """An outermost module is called. Seen until the first step, and later where no loader gives the batches."""
         if not torch.is_grad_enabled() or not module.training:
-            if not self.batches.seen or self.step < 1:
+            if not self.batches.seen:
                 self.batches.clear()
+            elif self.step < 1:
+                self.batches.looked_at()
             return
         if not any(p.requires_grad for p in module.parameters()):
             return
@@ -297,6 +299,8 @@ class Session:
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         missing = [p for p in parameters if not self.layout.owns(p)]
         self._add_parameters(parameters, missing)
+        if missing and self.step > 0:
+            self.measures.remember(self.layout)
         self.watched[id(optimizer)] = (len(parameters), self.layout.indices_of(parameters))
 
     def _add_parameters(self, parameters: Sequence[torch.Tensor], missing: Sequence[torch.Tensor]) -> None:
@@ -315,6 +319,7 @@ class Session:
 
     def close(self) -> None:
         self.step += 1
+        settle(self.cycle.micros, self.batches.seen)
         self.recording.step(self.cycle)
         self.acts.step_closed(self.cycle)
         if self.step == 1:
@@ -369,11 +374,7 @@ class Session:
         if original.numel() == 1:
             loss = original.detach()
             loss = loss.item() if loss.is_cpu else loss.clone()
-        micro = Micro(loss, constant_factors(original), batches=self.batches.take())
-        micro.size = sum(batch.size for batch in micro.batches)
-        if micro.size or not self.batches.seen:
-            micro.tokens = averaged_targets(original, micro.size) or 0
-        return micro
+        return Micro(loss, constant_factors(original), targets_behind(original), self.batches.take())
 
     def _take(self, optimizer: torch.optim.Optimizer) -> None:
         _, pieces = self.watched[id(optimizer)]

@@ -2,9 +2,9 @@
 """Runs the example scripts through `lockstep-cli probe`, alone and with two ranks, checks where the two part, and whether the
 diagnosis says why.
 
-  run_scripts.py [--cli build/bin/lockstep-cli] [--python .venv/bin/python] [--all] [--keep DIR] [--json] [NAME...]
+  run_scripts.py [--cli build/bin/lockstep-cli] [--python .venv/bin/python] [--all] [--record step|tensor] [--keep DIR] [--json] [NAME...]
 
-Without --all (or LOCKSTEP_SCRIPTS=all in the environment) only the quick cases run. Prints one line per case and the figures
+Without --all (or LOCKSTEP_SCRIPTS=all in the environment) only four cases run. Prints one line per case and the figures
 of all, and ends with exit code 1 if one was not as expected. --keep DIR leaves the project there; a second call with the same
 DIR asks the diagnosis again without training again.
 """
@@ -30,11 +30,13 @@ SOURCE = HERE.parents[2]
 SERIES = ("samples,tokens,sample_ids,sample_content,loss,lr,grad_norm,grad_norm_clipped,update_norm,scaler_scale,step_skipped,"
           "micro_steps,param_fingerprint")
 TOLERANCE = "rel:1e-3"
+QUICK = ("plain", "plain-C1", "token_lm-B5", "gan-B2")  # of the default test run
 
 
 class Project:
-    def __init__(self, cli: str, python: str, folder: str, forks: Optional[str]) -> None:
+    def __init__(self, cli: str, python: str, folder: str, forks: Optional[str], record: str, everything: bool) -> None:
         self.cli, self.python, self.folder = cli, python, folder
+        self.record, self.everything = record, everything
         self.environment = dict(os.environ, LOCKSTEP_FORKS=forks) if forks else dict(os.environ)
         self.made: dict[str, str] = {}
         if os.path.exists(os.path.join(folder, "lockstep.db")):
@@ -56,11 +58,11 @@ class Project:
         if name not in self.made:
             script = str(HERE / f"{case.script}.py")
             fault = "-" if world == 1 else case.fault or "-"
-            if world > 1 and case == CASES[0]:  # one the way a user would
+            if world > 1 and case == CASES[0] and self.everything:  # one the way a user would
                 command = [str(Path(self.python).parent / "torchrun"), "--nproc-per-node", str(world), script, fault]
             else:
                 command = [self.python, str(HERE / "fork_ranks.py"), "lockstep_probe", str(world), script, fault]
-            code, run = self.call("probe", self.folder, "--name", name, "--world", str(world), "--record", "tensor",
+            code, run = self.call("probe", self.folder, "--name", name, "--world", str(world), "--record", self.record,
                                   *case.options, "--", *command)
             if code != 0:
                 raise SystemExit(f"{name}: {run['first_failure']}")
@@ -149,15 +151,16 @@ def main() -> int:
     options.add_argument("--cli", default=str(SOURCE / "build/bin/lockstep-cli"))
     options.add_argument("--python", default=str(SOURCE / ".venv/bin/python"))
     options.add_argument("--all", action="store_true", default=os.environ.get("LOCKSTEP_SCRIPTS") == "all")
+    options.add_argument("--record", choices=("step", "tensor"), default="tensor")
     options.add_argument("--keep", metavar="DIR")
     options.add_argument("--json", action="store_true")
     options.add_argument("names", nargs="*")
     given = options.parse_args()
     chosen = [c for c in CASES if c.name in given.names or c.script in given.names] if given.names else \
-        [c for c in CASES if given.all or c.quick]
+        [c for c in CASES if given.all or c.name in QUICK]
     verdicts = []
     with tempfile.TemporaryDirectory() as folder, Server(f"{folder}/forks", str(SOURCE / "resources/python")):
-        project = Project(given.cli, given.python, given.keep or f"{folder}/project", f"{folder}/forks")
+        project = Project(given.cli, given.python, given.keep or f"{folder}/project", f"{folder}/forks", given.record, given.all)
         for case in chosen:
             verdicts.append(judge(project, case))
             if not given.json:
