@@ -336,4 +336,48 @@
         </translation>
     </message>
 </context>
+<context>
+    <name>lockstep::FindingOffer</name>
+    <message numerus="yes">
+        <source>%n micro-batch(es) per step</source>
+        <translation>
+            <numerusform>%n micro-batch per step</numerusform>
+            <numerusform>%n micro-batches per step</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n sample(s) per rank</source>
+        <translation>
+            <numerusform>%n sample per rank</numerusform>
+            <numerusform>%n samples per rank</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rank(s)</source>
+        <translation>
+            <numerusform>%n rank</numerusform>
+            <numerusform>%n ranks</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::GatePage</name>
+    <message numerus="yes">
+        <source>%n gate(s) before were overridden</source>
+        <translation>
+            <numerusform>%n gate before was overridden</numerusform>
+            <numerusform>%n gates before were overridden</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::ReportPage</name>
+    <message numerus="yes">
+        <source>%n gate(s) were overridden</source>
+        <translation>
+            <numerusform>%n gate was overridden</numerusform>
+            <numerusform>%n gates were overridden</numerusform>
+        </translation>
+    </message>
+</context>
 </TS>

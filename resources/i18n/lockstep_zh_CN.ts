@@ -2466,6 +2466,50 @@ what was recorded is searched for the first broken link and its cause.</source>
         <source>%1 against %2</source>
         <translation>%1 对比 %2</translation>
     </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>The run could not be started</source>
+        <translation>无法启动运行</translation>
+    </message>
+    <message>
+        <source>%1 trains with %2</source>
+        <translation>%1 正以 %2 训练</translation>
+    </message>
+    <message>
+        <source>It is B now. Diagnose A and B once it has finished.</source>
+        <translation>它现在是 B。完成后请诊断 A 与 B。</translation>
+    </message>
+    <message>
+        <source>The causal chain of a finding&apos;s runs stands here.</source>
+        <translation>此处显示诊断所涉运行的因果链。</translation>
+    </message>
+    <message>
+        <source> or </source>
+        <translation> 或 </translation>
+    </message>
+    <message>
+        <source>A run of this finding is gone.</source>
+        <translation>此诊断所涉的一次运行已不存在。</translation>
+    </message>
+    <message>
+        <source>Run again with %1</source>
+        <translation>以 %1 重新运行</translation>
+    </message>
+    <message>
+        <source>None of %1 explains the separating run</source>
+        <translation>%1 均不能解释区分运行</translation>
+    </message>
+    <message>
+        <source>What that run shows is a finding of its own.</source>
+        <translation>该运行所示另成一项诊断。</translation>
+    </message>
+    <message>
+        <source>%1 remains of %2</source>
+        <translation>%2 中只剩 %1</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::GatePage</name>
@@ -2540,6 +2584,12 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>%1: %2</source>
         <translation>%1：%2</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n gate(s) before were overridden</source>
+        <translation>
+            <numerusform>之前有 %n 关被豁免</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -4427,6 +4477,16 @@ what was recorded is searched for the first broken link and its cause.</source>
         <source>Save the report</source>
         <translation>保存报告</translation>
     </message>
+    <message>
+        <source>Findings</source>
+        <translation>诊断</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n gate(s) were overridden</source>
+        <translation>
+            <numerusform>%n 关被豁免</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>lockstep::RunChipBar</name>
@@ -5235,6 +5295,50 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>shows faults in</source>
         <translation>可展示的故障</translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::CausalChain</name>
+    <message>
+        <source>Comparing %1 with %2</source>
+        <translation>正在比较 %1 与 %2</translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::FindingOffer</name>
+    <message numerus="yes">
+        <source>%n micro-batch(es) per step</source>
+        <translation>
+            <numerusform>每步 %n 个微批</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n sample(s) per rank</source>
+        <translation>
+            <numerusform>每个 rank %n 个样本</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rank(s)</source>
+        <translation>
+            <numerusform>%n 个 rank</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source> and </source>
+        <translation> 与 </translation>
+    </message>
+    <message>
+        <source>In these runs %1 are the same bits. A few steps of both with %2 tell them apart.</source>
+        <translation>在这两次运行中，%1 逐位相同。两者以%2各训练几步即可区分。</translation>
+    </message>
+    <message>
+        <source>Run both with %1</source>
+        <translation>以%1运行两者</translation>
+    </message>
+    <message>
+        <source>%1 %2 instead of %3</source>
+        <translation>%1 为 %2 而非 %3</translation>
     </message>
 </context>
 </TS>

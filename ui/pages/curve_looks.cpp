@@ -83,6 +83,8 @@ CurvePicture curvesOf(const std::vector<const RunEntry*>& runs, const CurveFeed&
         line.label = several ? Tr::tr("%1 mean").arg(run->name()) : run->name();
         line.endLabel = run->name();
         line.color = look.color;
+        if (role == RunRole::Twin)
+            line.endColor = theme.twinAlone;
         line.style = look.style;
         line.data = mean;
         line.bold = true;
@@ -104,9 +106,14 @@ CurvePicture curvesOf(const std::vector<const RunEntry*>& runs, const CurveFeed&
 
 CurvePicture deltasOf(const std::vector<const RunEntry*>& runs, const CurveFeed& feed, const PlotTheme& theme)
 {
+    const bool againstTwin = std::any_of(runs.begin(), runs.end(), [&feed](const RunEntry* run) {
+        return run->id() == feed.reference() && roleOf(*run) == RunRole::Twin;
+    });
     CurvePicture picture;
     for (const auto& [run, role, place] : inDrawOrder(runs)) {
-        if (run->id() == feed.reference())
+        // Beside a twin every bit counts; a single process is another sum, and another function where batches have
+        // statistics of their own.
+        if (run->id() == feed.reference() || (againstTwin && role == RunRole::Baseline))
             continue;
         CurveLook look = lookOf(role, place, theme);
         if (look.style == CurveStyle::Twin)

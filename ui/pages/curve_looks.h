@@ -36,7 +36,7 @@ struct CurvePicture {
 // One quantity of all runs in draw order: baselines, then DDP with spread and ranks, then twins.
 CurvePicture curvesOf(const std::vector<const RunEntry*>& runs, const CurveFeed& feed, Quantity quantity,
                       RankDisplay display, const PlotTheme& theme);
-// Differences to the reference of the feed.
+// Differences to the reference of the feed; single runs are left out where that is a twin.
 CurvePicture deltasOf(const std::vector<const RunEntry*>& runs, const CurveFeed& feed,
                       const PlotTheme& theme);
 // Room at the right for the names at the ends of the curves; long ones are cut in the middle.

@@ -169,7 +169,8 @@ void FindingsPage::refresh()
     findings_->setFindings(snapshot->findings);
     const RunSelection& selection = context().selection;
     const bool pair = !selection.runA().isEmpty() && !selection.runB().isEmpty();
-    const bool possible = pair && context().project.isOpen() && !snapshot->readOnly;
+    const bool possible =
+        (pair || findings_->rowCount() > 0) && context().project.isOpen() && !snapshot->readOnly;
     diagnose_->setEnabled(possible);
     prove_->setEnabled(possible);
     setSubtitle(pair ? tr("A %1 against B %2").arg(selection.runA(), selection.runB())
@@ -204,7 +205,8 @@ void FindingsPage::showFinding(int row)
     confidence_->setState(finding.confidence == "benign" ? State::Holds : State::Diverged,
                           confidenceWord(finding.confidence));
     sentence_->setText(qs(finding.sentence));
-    QStringList where{tr("cause %1").arg(qs(finding.cause))};
+    // Several are the same bits: one of them it is.
+    QStringList where{tr("cause %1").arg(qs(finding.cause).replace(QLatin1String(", "), tr(" or ")))};
     if (finding.step >= 0)
         where << tr("step %1").arg(finding.step);
     where << (finding.rank >= 0 ? tr("rank %1").arg(finding.rank) : tr("all ranks"));
@@ -309,11 +311,17 @@ void FindingsPage::setWorking(bool on)
     cancel_->setVisible(on);
 }
 
+// The chosen pair; where none is chosen, that of the finding.
 void FindingsPage::diagnose(bool prove)
 {
+    QString a = context().selection.runA(), b = context().selection.runB();
+    if ((a.isEmpty() || b.isEmpty()) && shown_ >= 0) {
+        a = qs(findings_->finding(shown_).runA);
+        b = qs(findings_->finding(shown_).runB);
+    }
     banner_->clear();
     setWorking(true);
-    context().commands.diagnose(context().selection.runA(), context().selection.runB(), prove);
+    context().commands.diagnose(a, b, prove);
 }
 
 void FindingsPage::openCurves()

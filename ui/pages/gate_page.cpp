@@ -162,7 +162,7 @@ void GatePage::build()
     column->addLayout(row, 1);
     stack_->addWidget(open);
     auto* above = new QHBoxLayout;
-    above->setContentsMargins(20, 0, 16, 0);
+    above->setContentsMargins(20, 16, 16, 0);
     above->addWidget(earlier_);
     body()->addLayout(above);
     body()->addWidget(stack_, 1);

@@ -39,6 +39,7 @@ struct CurveSeries {
     QString endLabel = {};    // at the right margin beside the last visible value; empty: none
     bool bold = false;        // end label and read-out row in semi-bold
     bool signedValue = false; // the read-out shows "+" (delta curves)
+    QColor endColor = {};     // of the end label where the line's own is too faint to read
 };
 
 // A filled stretch between two series with the same steps: tolerance band or spread of the ranks. Lies below

@@ -140,7 +140,7 @@ OverlayContent CurveView::Impl::overlayContent() const
     for (const CurveBand& band : bands)
         addLabel(band.endLabel, band.upper, theme.ink3, false);
     for (const CurveSeries& one : series)
-        addLabel(one.endLabel, one.data, one.color, one.bold);
+        addLabel(one.endLabel, one.data, one.endColor.isValid() ? one.endColor : one.color, one.bold);
     for (const CurveMarker& marker : markers)
         c.markers.push_back({stepToX(double(marker.step)), marker.text, marker.kind});
     for (const CurveNote& note : notes)

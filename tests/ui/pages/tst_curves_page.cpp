@@ -142,7 +142,7 @@ private Q_SLOTS:
         QCOMPARE(int(loss.series()[0].style), int(CurveStyle::Single));
         QCOMPARE(int(loss.series()[1].style), int(CurveStyle::Mean));
         QCOMPARE(int(loss.series()[2].style), int(CurveStyle::Twin));
-        QCOMPARE(plot(page, "deltaPlot")->series().size(), std::size_t(2));
+        QCOMPARE(plot(page, "deltaPlot")->series().size(), std::size_t(1)); // the ranks, bit for bit
         if (qEnvironmentVariableIsSet("LOCKSTEP_GRAB"))
             page.grab().save(qEnvironmentVariable("LOCKSTEP_GRAB") + QStringLiteral("/three-lines.png"));
     }
