@@ -48,8 +48,9 @@ class Targets:
     summed: bool  # not averaged
 
 
-def targets_behind(loss: torch.Tensor) -> Optional[Targets]:
-    """Of the cross entropy behind the loss; None where there is none within a few nodes."""
+def targets_behind(loss: torch.Tensor, samples: int) -> Optional[Targets]:
+    """Of the cross entropy behind the loss; None where there is none within a few nodes, and where it is a mean over no more
+    than the samples of the batch (which need not be known: 0)."""
     nodes: list[Any] = [loss.grad_fn]
     for _ in range(_DEPTH):
         following: list[Any] = []
@@ -60,8 +61,11 @@ def targets_behind(loss: torch.Tensor) -> Optional[Targets]:
                 target = getattr(node, "_saved_target", None)
                 if target is None:
                     return None
+                summed = getattr(node, "_saved_reduction", 1) == 2
+                if not summed and target.numel() <= samples:
+                    return None
                 counted = int((target != getattr(node, "_saved_ignore_index", -100)).sum())
-                return Targets(target.numel(), counted, getattr(node, "_saved_reduction", 1) == 2)
+                return Targets(target.numel(), counted, summed)
             following += [entry[0] for entry in node.next_functions]
         nodes = following[:4]
     return None

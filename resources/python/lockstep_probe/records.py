@@ -214,7 +214,7 @@ class Recording:
 
 def _generators() -> list[torch.Tensor]:
     """States of the default generators: CPU, and the current GPU where one is in use."""
-    states = [torch.get_rng_state()]
+    states = [torch.default_generator.get_state()]
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         states.append(torch.cuda.get_rng_state())
     return states

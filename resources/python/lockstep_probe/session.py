@@ -374,7 +374,9 @@ class Session:
         if original.numel() == 1:
             loss = original.detach()
             loss = loss.item() if loss.is_cpu else loss.clone()
-        return Micro(loss, constant_factors(original), targets_behind(original), self.batches.take())
+        batches = self.batches.take()
+        targets = targets_behind(original, sum(batch.size for batch in batches))
+        return Micro(loss, constant_factors(original), targets, batches)
 
     def _take(self, optimizer: torch.optim.Optimizer) -> None:
         _, pieces = self.watched[id(optimizer)]
