@@ -2,6 +2,7 @@
 
 #include "core/base/vector_clones.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace lockstep {
@@ -99,20 +100,27 @@ LOCKSTEP_CLONES void addSquaresF64(const double* data, std::size_t count, double
     addSquares(data, count, lane);
 }
 
-LOCKSTEP_CLONES void addSquaredDifferences(const float* after, const float* before, std::size_t count,
-                                           double* lane)
+// The lanes are local for the length of the loop, so that they stay in registers although `before` is written.
+LOCKSTEP_CLONES void addUpdate(const float* __restrict after, float* __restrict before, std::size_t count,
+                               double* __restrict lane)
 {
+    double sums[kNormLanes];
+    std::memcpy(sums, lane, sizeof sums);
     std::size_t i = 0;
     for (; i + kNormLanes <= count; i += kNormLanes) {
         for (int l = 0; l < kNormLanes; ++l) {
-            const double v = double(after[i + l]) - double(before[i + l]);
-            lane[l] += v * v;
+            const float now = after[i + l];
+            const double v = double(now) - double(before[i + l]);
+            sums[l] += v * v;
+            before[i + l] = now;
         }
     }
     for (int l = 0; i < count; ++i, ++l) {
         const double v = double(after[i]) - double(before[i]);
-        lane[l] += v * v;
+        sums[l] += v * v;
+        before[i] = after[i];
     }
+    std::memcpy(lane, sums, sizeof sums);
 }
 
 } // namespace
@@ -149,11 +157,21 @@ double sumOfSquares(const double* data, std::size_t count)
     return foldLanes(lane);
 }
 
-double sumOfSquaredDifferences(const float* after, const float* before, std::size_t count)
+// In blocks that stay in the first-level cache between the two looks at them; whole rows of lanes, so that the order of
+// additions is the same.
+UpdateSums takeUpdate(const float* after, float* before, std::size_t count, std::uint64_t firstIndex)
 {
+    constexpr std::size_t kElements = 2048;
+    static_assert(kElements % kNormLanes == 0);
     double lane[kNormLanes] = {};
-    addSquaredDifferences(after, before, count, lane);
-    return foldLanes(lane);
+    UpdateSums sums;
+    for (std::size_t i = 0; i < count; i += kElements) {
+        const std::size_t n = std::min(kElements, count - i);
+        addUpdate(after + i, before + i, n, lane);
+        sums.fingerprint += fingerprint(after + i, n, sizeof(float), firstIndex + i);
+    }
+    sums.squares = foldLanes(lane);
+    return sums;
 }
 
 } // namespace lockstep

@@ -39,7 +39,14 @@ std::uint64_t fingerprint(const void* data, std::size_t count, std::size_t eleme
 // Sums of squares as defined above; take the root after adding the tensors of a list.
 double sumOfSquares(const float* data, std::size_t count);
 double sumOfSquares(const double* data, std::size_t count);
-// The same over after[i] - before[i], each difference formed in float64: the square of an update norm.
-double sumOfSquaredDifferences(const float* after, const float* before, std::size_t count);
+
+// What a tensor of parameters says after an update, read once.
+struct UpdateSums {
+    double squares =
+        0; // over after[i] - before[i], each difference formed in float64: the square of its update norm
+    std::uint64_t fingerprint = 0;
+};
+// `before` becomes `after`.
+UpdateSums takeUpdate(const float* after, float* before, std::size_t count, std::uint64_t firstIndex = 0);
 
 } // namespace lockstep

@@ -3,10 +3,13 @@
 #include "core/base/vector_clones.h"
 
 #include <bit>
+#include <cstring>
 
 namespace lockstep {
 
 namespace {
+
+constexpr int kLaneSets = kProjections + 1; // one for the squares
 
 double signedValue(double value, std::uint64_t signs, int k)
 {
@@ -17,6 +20,7 @@ double signedValue(double value, std::uint64_t signs, int k)
 // compiler vectorises every inner loop.
 LOCKSTEP_CLONES void addLanes(const float* data, const std::uint8_t* signs, std::size_t count, double* lanes)
 {
+    double sums[kLaneSets][kNormLanes] = {};
     for (std::size_t i = 0; i + kNormLanes <= count; i += kNormLanes) {
         std::uint64_t sign[kNormLanes];
         double value[kNormLanes];
@@ -24,11 +28,14 @@ LOCKSTEP_CLONES void addLanes(const float* data, const std::uint8_t* signs, std:
             sign[l] = signs[i + l];
             value[l] = data[i + l];
         }
+        for (int l = 0; l < kNormLanes; ++l)
+            sums[kProjections][l] += value[l] * value[l];
         for (int k = 0; k < kProjections; ++k)
             for (int l = 0; l < kNormLanes; ++l)
-                lanes[k * kNormLanes + l] += std::bit_cast<double>(std::bit_cast<std::uint64_t>(value[l]) ^
-                                                                   (sign[l] << (63 - k) & (1ULL << 63)));
+                sums[k][l] += std::bit_cast<double>(std::bit_cast<std::uint64_t>(value[l]) ^
+                                                    (sign[l] << (63 - k) & (1ULL << 63)));
     }
+    std::memcpy(lanes, sums, sizeof sums);
 }
 
 double fold(double* lane)
@@ -51,18 +58,19 @@ std::vector<std::uint8_t> projectionSigns(std::size_t elements)
 
 GradientSums gradientSums(const float* data, const std::uint8_t* signs, std::size_t count)
 {
-    double lanes[kProjections * kNormLanes] = {};
+    double lanes[kLaneSets * kNormLanes];
     addLanes(data, signs, count, lanes);
     const std::size_t whole = count - count % kNormLanes;
     for (std::size_t i = whole; i < count; ++i) {
         const double value = data[i];
         for (int k = 0; k < kProjections; ++k)
             lanes[std::size_t(k) * kNormLanes + (i - whole)] += signedValue(value, signs[i], k);
+        lanes[std::size_t(kProjections) * kNormLanes + (i - whole)] += value * value;
     }
     GradientSums sums;
     for (int k = 0; k < kProjections; ++k)
         sums.projection[std::size_t(k)] = fold(lanes + k * kNormLanes);
-    sums.squares = sumOfSquares(data, count);
+    sums.squares = fold(lanes + kProjections * kNormLanes);
     return sums;
 }
 

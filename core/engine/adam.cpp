@@ -27,7 +27,7 @@ void Adam::step(const std::vector<at::Tensor>& parameters, double rate)
         at::Tensor grad = p.grad();
         if (!grad.defined())
             continue;
-        State& s = states_[i];
+        Moments& s = states_[i];
         if (!s.average.defined()) {
             s.average = at::zeros_like(p);
             s.square = at::zeros_like(p);
@@ -50,9 +50,9 @@ void Adam::step(const std::vector<at::Tensor>& parameters, double rate)
     ++steps_;
 }
 
-std::vector<std::pair<std::string, at::Tensor>> Adam::state(std::size_t parameter) const
+Optimizer::State Adam::state(std::size_t parameter) const
 {
-    const State& s = states_[parameter];
+    const Moments& s = states_[parameter];
     if (!s.average.defined())
         return {};
     return {{"step", s.stepCount}, {"exp_avg", s.average}, {"exp_avg_sq", s.square}};
@@ -75,7 +75,7 @@ std::vector<Optimizer::Option> Adam::options(double rate) const
 
 void Adam::restore(std::size_t parameter, const std::string& key, const at::Tensor& value)
 {
-    State& s = states_[parameter];
+    Moments& s = states_[parameter];
     if (key == "step")
         s.stepCount = value.clone();
     else if (key == "exp_avg")

@@ -5,6 +5,7 @@
 #include "core/config/run_config.h"
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/SmallVector.h>
 
 #include <cstdint>
 #include <memory>
@@ -24,7 +25,8 @@ public:
 
     // State of parameter i in Python's order of keys; empty before its first update. Adam's "step" is a
     // float32 scalar.
-    virtual std::vector<std::pair<std::string, at::Tensor>> state(std::size_t parameter) const = 0;
+    using State = c10::SmallVector<std::pair<const char*, at::Tensor>, 3>; // asked for in every recorded step
+    virtual State state(std::size_t parameter) const = 0;
     // The options of the one parameter group, in Python's order, without "params"; `rate` is the current one.
     // Values are written by checkpoint.cpp.
     struct Option {

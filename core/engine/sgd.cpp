@@ -31,7 +31,7 @@ void Sgd::step(const std::vector<at::Tensor>& parameters, double rate)
     ++steps_;
 }
 
-std::vector<std::pair<std::string, at::Tensor>> Sgd::state(std::size_t parameter) const
+Optimizer::State Sgd::state(std::size_t parameter) const
 {
     if (!buffers_[parameter].defined())
         return {};

@@ -3,7 +3,6 @@
 #include "core/base/fingerprint.h"
 
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 namespace lockstep {
@@ -76,13 +75,11 @@ void StateMeasure::measure(const TensorSpans& parameters, const TensorSpans& opt
     parameters_ = 0;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const TensorSpan& p = parameters[i];
-        float* before = previous_.data() + first;
-        const double own = sumOfSquaredDifferences(p.floats(), before, p.count);
-        std::memcpy(before, p.data, p.count * sizeof(float));
-        squares += own;
-        parameters_ += fingerprint(p.data, p.count, p.elementSize, first);
+        const UpdateSums own = takeUpdate(p.floats(), previous_.data() + first, p.count, first);
+        squares += own.squares;
+        parameters_ += own.fingerprint;
         if (perTensor_)
-            parts_[i] = {std::sqrt(own), std::sqrt(sumOfSquares(p.floats(), p.count)),
+            parts_[i] = {std::sqrt(own.squares), std::sqrt(sumOfSquares(p.floats(), p.count)),
                          fingerprint(p.data, p.count, p.elementSize)};
         first += p.count;
     }

@@ -196,14 +196,14 @@ void StepProbe::addState(StepRecord& record, const at::Tensor& generator)
 {
     hostCopies_.clear();
     if (!leader_) {
-        TensorSpans parameters;
-        TensorSpans optimizer;
+        parameters_.clear();
+        optimizerState_.clear();
         for (std::size_t i = 0; i < replica_.parameters().size(); ++i) {
-            parameters.push_back(readable(replica_.parameters()[i]));
+            parameters_.push_back(readable(replica_.parameters()[i]));
             for (const auto& [name, tensor] : replica_.optimizer().state(i))
-                optimizer.push_back(readable(tensor));
+                optimizerState_.push_back(readable(tensor));
         }
-        state_.measure(parameters, optimizer);
+        state_.measure(parameters_, optimizerState_);
     }
     state().addTo(record);
     TensorSpans buffers;

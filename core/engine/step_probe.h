@@ -71,6 +71,8 @@ private:
     GradientMeasure reduced_;
     GradientMeasure clipped_;
     StateMeasure state_;
+    TensorSpans parameters_; // of the step that is measured; kept for their capacity
+    TensorSpans optimizerState_;
     std::optional<TensorKeeper> keeper_;
     bool armed_ = false; // the next gradients are this rank's as they enter the reduction
     std::int64_t lastReadyNs_ = 0;

@@ -138,6 +138,30 @@ private Q_SLOTS:
         }
     }
 
+    // One reading of an update gives the bits of its parts, across the blocks it is read in.
+    void anUpdateIsReadOnce()
+    {
+        std::mt19937 random(5);
+        std::normal_distribution<float> normal;
+        for (const std::size_t count : {0, 1, 15, 16, 17, 2047, 2048, 2049, 2064, 4096, 5003}) {
+            std::vector<float> after(count), before(count);
+            for (std::size_t i = 0; i < count; ++i)
+                before[i] = 1e-3f * normal(random) + (after[i] = normal(random));
+            double lane[kNormLanes] = {};
+            for (std::size_t i = 0; i < count; ++i) {
+                const double v = double(after[i]) - double(before[i]);
+                lane[i % kNormLanes] += v * v;
+            }
+            for (int half = kNormLanes / 2; half > 0; half /= 2)
+                for (int l = 0; l < half; ++l)
+                    lane[l] += lane[l + half];
+            const UpdateSums sums = takeUpdate(after.data(), before.data(), count, 77);
+            QCOMPARE(bitsOf(sums.squares), bitsOf(lane[0]));
+            QCOMPARE(sums.fingerprint, fingerprint(after.data(), count, sizeof(float), 77));
+            QVERIFY(before == after);
+        }
+    }
+
     void projectionsAreLinearAndShareTheNormOfTheirTensor()
     {
         const std::size_t count = 1003;
