@@ -34,6 +34,7 @@ function(lockstep_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} Qt6::Test Qt6::Core lockstep_warnings)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/tests")
+  target_compile_options(${name} PRIVATE -O1) # what they test is optimised; they themselves compile a fifth faster
   target_compile_definitions(${name} PRIVATE
     LOCKSTEP_SOURCE_DIR="${PROJECT_SOURCE_DIR}" LOCKSTEP_BIN_DIR="${CMAKE_BINARY_DIR}/bin"
     LOCKSTEP_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data" LOCKSTEP_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared"
