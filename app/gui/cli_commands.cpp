@@ -8,6 +8,7 @@
 #include "ui/models/shell_words.h"
 
 #include <QFile>
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <QTimer>
 
@@ -141,6 +142,14 @@ void CliCommands::startScript(QList<ScriptRun> scripts, const QString& after)
     if (scripts.isEmpty())
         return;
     const ScriptRun script = scripts.takeFirst();
+    const QString scriptFolder = QString::fromStdString(script.command.folder);
+    if (!QFileInfo(scriptFolder).isDir()) { // of a run again: the folder may have moved since
+        Q_EMIT failed(QStringLiteral("probe"),
+                      tr("The script was not started. Its working folder %1 is not there. "
+                         "Use my script takes another one.")
+                          .arg(scriptFolder));
+        return;
+    }
     QStringList words{QStringLiteral("probe"), folder_};
     if (!after.isEmpty())
         words << QStringLiteral("--after") << after;
@@ -149,7 +158,7 @@ void CliCommands::startScript(QList<ScriptRun> scripts, const QString& after)
     run(
         QStringLiteral("probe"), words, 0,
         [this, begun](int, const QByteArray& output) { runBegan(QStringLiteral("probe"), output, begun); },
-        QString::fromStdString(script.command.folder), !after.isEmpty());
+        scriptFolder, !after.isEmpty());
 }
 
 void CliCommands::checkInterpreter(const QString& path)
@@ -269,13 +278,6 @@ QString CliCommands::commandLine(const RunConfig& config) const
     return shellLine(words + runArguments(config));
 }
 
-void CliCommands::cancelPending()
-{
-    for (QProcess* process : std::as_const(running_))
-        process->terminate();
-}
-
-} // namespace lockstep
 QString CliCommands::scriptLine(const ScriptRun& script) const
 {
     const QStringList words{QStringLiteral("lockstep-cli"), QStringLiteral("probe"),
@@ -283,3 +285,10 @@ QString CliCommands::scriptLine(const ScriptRun& script) const
     return shellLine(words + probeArguments(script));
 }
 
+void CliCommands::cancelPending()
+{
+    for (QProcess* process : std::as_const(running_))
+        process->terminate();
+}
+
+} // namespace lockstep

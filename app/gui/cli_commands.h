@@ -53,8 +53,8 @@ private:
 
     QString folder_;
     QList<QProcess*> running_;
-    QueryJobs jobs_;
     int waiting_ = 0; // of running_: those that wait for another run's end, which nobody has to look at
+    QueryJobs jobs_;
 };
 
 } // namespace lockstep

@@ -239,6 +239,13 @@
     </message>
 </context>
 <context>
+    <name>lockstep::CausalChain</name>
+    <message>
+        <source>Comparing %1 with %2</source>
+        <translation>正在比较 %1 与 %2</translation>
+    </message>
+</context>
+<context>
     <name>lockstep::CausalStrip</name>
     <message>
         <source>Causal chain</source>
@@ -819,6 +826,29 @@
     </message>
 </context>
 <context>
+    <name>lockstep::CheckpointListPane</name>
+    <message>
+        <source>In this project, newest first</source>
+        <translation>本项目中，最新在前</translation>
+    </message>
+    <message>
+        <source>Checkpoints</source>
+        <translation>检查点</translation>
+    </message>
+    <message>
+        <source>Drop files or folders here. Nothing in a file is executed.</source>
+        <translation>将文件或文件夹拖到此处。文件中的任何内容都不会被执行。</translation>
+    </message>
+    <message>
+        <source>of gates and drills (%1)</source>
+        <translation>关卡与演练的检查点（%1）</translation>
+    </message>
+    <message>
+        <source>Show checkpoints of gates and drills (%1)</source>
+        <translation>显示关卡与演练的检查点（%1）</translation>
+    </message>
+</context>
+<context>
     <name>lockstep::CheckpointNumbers</name>
     <message>
         <source>Not read: the view repeats its bytes too often.</source>
@@ -1188,14 +1218,6 @@ max %3
         <translation>打开文件</translation>
     </message>
     <message>
-        <source>In this project, newest first</source>
-        <translation>本项目中，最新在前</translation>
-    </message>
-    <message>
-        <source>Drop files or folders here. Nothing in a file is executed.</source>
-        <translation>将文件或文件夹拖到此处。文件中的任何内容都不会被执行。</translation>
-    </message>
-    <message>
         <source>Open a checkpoint</source>
         <translation>打开检查点</translation>
     </message>
@@ -1303,14 +1325,6 @@ max %3
         <source>The copy was not written</source>
         <translation>未写入副本</translation>
     </message>
-    <message>
-        <source>of gates and drills (%1)</source>
-        <translation>关卡与演练的检查点（%1）</translation>
-    </message>
-    <message>
-        <source>Show checkpoints of gates and drills (%1)</source>
-        <translation>显示关卡与演练的检查点（%1）</translation>
-    </message>
 </context>
 <context>
     <name>lockstep::ChecksModel</name>
@@ -1388,6 +1402,10 @@ max %3
     <message>
         <source>The torch of %1 is %2. Recording a script needs 2.1 or newer.</source>
         <translation>%1 的 torch 是 %2。记录脚本需要 2.1 或更新版本。</translation>
+    </message>
+    <message>
+        <source>The script was not started. Its working folder %1 is not there. Use my script takes another one.</source>
+        <translation>脚本未启动。工作文件夹 %1 不存在。可在“使用我的脚本”中另选一个。</translation>
     </message>
 </context>
 <context>
@@ -2331,6 +2349,43 @@ ence</source>
     <message>
         <source>differs by design</source>
         <translation>设计上不同</translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::FindingOffer</name>
+    <message numerus="yes">
+        <source>%n micro-batch(es) per step</source>
+        <translation>
+            <numerusform>每步 %n 个微批</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n sample(s) per rank</source>
+        <translation>
+            <numerusform>每个 rank %n 个样本</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rank(s)</source>
+        <translation>
+            <numerusform>%n 个 rank</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source> and </source>
+        <translation> 与 </translation>
+    </message>
+    <message>
+        <source>In these runs %1 are the same bits. A few steps of both with %2 tell them apart.</source>
+        <translation>在这两次运行中，%1 逐位相同。两者以%2各训练几步即可区分。</translation>
+    </message>
+    <message>
+        <source>Run both with %1</source>
+        <translation>以%1运行两者</translation>
+    </message>
+    <message>
+        <source>%1 %2 instead of %3</source>
+        <translation>%1 为 %2 而非 %3</translation>
     </message>
 </context>
 <context>
@@ -5295,50 +5350,6 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>shows faults in</source>
         <translation>可展示的故障</translation>
-    </message>
-</context>
-<context>
-    <name>lockstep::CausalChain</name>
-    <message>
-        <source>Comparing %1 with %2</source>
-        <translation>正在比较 %1 与 %2</translation>
-    </message>
-</context>
-<context>
-    <name>lockstep::FindingOffer</name>
-    <message numerus="yes">
-        <source>%n micro-batch(es) per step</source>
-        <translation>
-            <numerusform>每步 %n 个微批</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n sample(s) per rank</source>
-        <translation>
-            <numerusform>每个 rank %n 个样本</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n rank(s)</source>
-        <translation>
-            <numerusform>%n 个 rank</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source> and </source>
-        <translation> 与 </translation>
-    </message>
-    <message>
-        <source>In these runs %1 are the same bits. A few steps of both with %2 tell them apart.</source>
-        <translation>在这两次运行中，%1 逐位相同。两者以%2各训练几步即可区分。</translation>
-    </message>
-    <message>
-        <source>Run both with %1</source>
-        <translation>以%1运行两者</translation>
-    </message>
-    <message>
-        <source>%1 %2 instead of %3</source>
-        <translation>%1 为 %2 而非 %3</translation>
     </message>
 </context>
 </TS>

@@ -134,6 +134,24 @@ private Q_SLOTS:
         QVERIFY(cli_->run({"runs", project_}).out.contains("single-01  single  finished  toy-mlp       3"));
     }
 
+    void runsOfGatesAreCountedUnlessAllAreAskedFor()
+    {
+        cli_->run(runArguments({"--steps", "3"}));
+        cli_->run(runArguments({"--steps", "3", "--name", "gate-gradients-baseline"}));
+        const QByteArray own = cli_->run({"runs", project_}).out;
+        QVERIFY(own.contains("single-01"));
+        QVERIFY(!own.contains("gate-gradients-baseline-01"));
+        QVERIFY(own.contains("1 run of gates and drills not shown; --all shows it"));
+        const QByteArray all = cli_->run({"runs", project_, "--all"}).out;
+        QVERIFY(all.contains("single-01") && all.contains("gate-gradients-baseline-01"));
+        QVERIFY(!all.contains("not shown"));
+        const auto json =
+            cli_->run({"runs", project_, "--json"}).json(); // an interface: everything, and what it is
+        QCOMPARE(json.Size(), 2u);
+        QVERIFY(json[0]["auxiliary"].GetBool());
+        QVERIFY(!json[1]["auxiliary"].GetBool());
+    }
+
     void everyOptionReachesTheConfiguration()
     {
         cli_->run(runArguments({"--mode",         "ddp",

@@ -69,19 +69,19 @@ public:
 
     // The same call as a command line, for "Copy command".
     virtual QString commandLine(const RunConfig& config) const = 0;
+    virtual QString scriptLine(const ScriptRun& script) const = 0;
 
     // Commands in flight; pages show progress from 0.5 s on.
     virtual int pending() const = 0;
-    virtual QString scriptLine(const ScriptRun& script) const = 0;
     virtual void cancelPending() = 0;
 
 Q_SIGNALS:
     void projectCreated(const QString& folder);
     void runStarted(const QString& runId);
+    void interpreterChecked(const lockstep::InterpreterFacts& facts);
     void runRemoved(const QString& runId);
     void runRestored(const QString& runId);
     void gateStarted(const QString& phase);
-    void interpreterChecked(const lockstep::InterpreterFacts& facts);
     void gateJudged(const QString& phase);
     void diagnosed();
     void drillPlayed(const QString& kind);

@@ -6,18 +6,16 @@
 #include "ui/models/roles.h"
 #include "ui/pages/checkpoint_diff_panel.h"
 #include "ui/pages/checkpoint_keys_view.h"
+#include "ui/pages/checkpoint_list_pane.h"
 #include "ui/pages/checkpoint_parts_view.h"
 #include "ui/pages/checkpoint_repair_panel.h"
 #include "ui/pages/checkpoint_tensor_panel.h"
 #include "ui/widgets/building_blocks.h"
 #include "ui/widgets/icons.h"
-#include "ui/widgets/two_line_delegate.h"
 
-#include <QCheckBox>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QJsonArray>
-#include <QListView>
 #include <QMenu>
 #include <QProgressBar>
 #include <QSaveFile>
@@ -29,7 +27,8 @@ namespace lockstep {
 
 CheckpointsPage::CheckpointsPage(const PageContext& context, QWidget* parent)
     : Page(context, tr("Checkpoints"), parent),
-      list_(new CheckpointListModel(this)),
+      chooser_(new CheckpointListPane(this)),
+      list_(&chooser_->list()),
       parts_(new CheckpointPartsView(this)),
       keys_(parts_->keys()),
       banner_(new Banner(this)),
@@ -57,7 +56,8 @@ CheckpointsPage::CheckpointsPage(const PageContext& context, QWidget* parent)
     connect(inspector_, &CheckpointInspector::numbersFinished, this, &CheckpointsPage::countNumbers);
     connect(openButton, &QPushButton::clicked, this, &CheckpointsPage::openFile);
     auto* columns = new QSplitter(Qt::Horizontal, this);
-    columns->addWidget(makeList());
+    columns->addWidget(chooser_);
+    connect(chooser_, &CheckpointListPane::chosen, this, &CheckpointsPage::read);
     auto* rows = new QSplitter(Qt::Vertical, this);
     rows->addWidget(makeTree());
     rows->addWidget(tensor_);
@@ -77,57 +77,10 @@ CheckpointsPage::CheckpointsPage(const PageContext& context, QWidget* parent)
     body()->addWidget(columns, 1);
 
     connect(&context.project, &ProjectModel::changed, this,
-            [this](const ProjectSnapshotPtr& snapshot) { showSnapshot(*snapshot); });
-    connect(&context.project, &ProjectModel::closed, this, [this] { showSnapshot({}); });
-    showSnapshot(*context.project.snapshot());
+            [this](const ProjectSnapshotPtr& snapshot) { chooser_->setSnapshot(*snapshot); });
+    connect(&context.project, &ProjectModel::closed, this, [this] { chooser_->setSnapshot({}); });
+    chooser_->setSnapshot(*context.project.snapshot());
     showTree(nullptr);
-}
-
-QWidget* CheckpointsPage::makeList()
-{
-    auto* box = new QWidget(this);
-    box->setMinimumWidth(180);
-    auto* column = new QVBoxLayout(box);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    QLabel* title = label("section", tr("In this project, newest first"), box);
-    title->setContentsMargins(12, 10, 12, 6);
-    column->addWidget(title);
-    listView_ = new QListView(box);
-    listView_->setObjectName(QStringLiteral("checkpointList"));
-    listView_->setAccessibleName(tr("Checkpoints"));
-    listView_->setModel(list_);
-    listView_->setItemDelegate(new TwoLineDelegate(listView_));
-    listView_->setFrameShape(QFrame::NoFrame);
-    listView_->setMouseTracking(true);
-    listView_->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    column->addWidget(listView_, 1);
-    auxiliary_ = new QCheckBox(box);
-    auxiliary_->setObjectName(QStringLiteral("showAuxiliary"));
-    auxiliary_->setContentsMargins(12, 4, 12, 4);
-    connect(auxiliary_, &QCheckBox::toggled, list_, &CheckpointListModel::setAuxiliaryShown);
-    auto* switchRow = new QHBoxLayout;
-    switchRow->setContentsMargins(12, 6, 12, 0);
-    switchRow->addWidget(auxiliary_);
-    column->addLayout(switchRow);
-    QLabel* hint =
-        wrappedLabel("hint", tr("Drop files or folders here. Nothing in a file is executed."), box);
-    hint->setContentsMargins(12, 8, 12, 12);
-    column->addWidget(hint);
-    connect(listView_->selectionModel(), &QItemSelectionModel::currentChanged, this,
-            [this](const QModelIndex& current) {
-                if (current.isValid())
-                    read(current.data(IdRole).toString());
-            });
-    // A rebuilt list has lost its current row.
-    connect(list_, &QAbstractItemModel::modelReset, this, [this] {
-        const int row = list_->rowOf(path_);
-        if (row >= 0)
-            listView_->setCurrentIndex(list_->index(row));
-        else if (isVisible() && list_->rowCount() > 0)
-            listView_->setCurrentIndex(list_->index(0));
-    });
-    return box;
 }
 
 QWidget* CheckpointsPage::makeTree()
@@ -169,15 +122,6 @@ QWidget* CheckpointsPage::makeTree()
     return box;
 }
 
-void CheckpointsPage::showSnapshot(const ProjectSnapshot& snapshot)
-{
-    list_->setSnapshot(snapshot);
-    auxiliary_->setText(tr("of gates and drills (%1)").arg(list_->auxiliary()));
-    auxiliary_->setAccessibleName(tr("Show checkpoints of gates and drills (%1)").arg(list_->auxiliary()));
-    auxiliary_->setToolTip(auxiliary_->accessibleName());
-    auxiliary_->setVisible(list_->auxiliary() > 0);
-}
-
 void CheckpointsPage::openFile()
 {
     const QString path = QFileDialog::getOpenFileName(
@@ -191,14 +135,13 @@ void CheckpointsPage::open(const QString& argument)
 {
     if (argument.startsWith(QLatin1String("file:"))) {
         const QString path = QFileInfo(argument.mid(5)).absoluteFilePath();
-        const int row = list_->addOpened(path);
-        listView_->setCurrentIndex(list_->index(row));
-    } else if (!listView_->currentIndex().isValid() && list_->rowCount() > 0) {
-        listView_->setCurrentIndex(list_->index(0));
-    } else if (list_->rowCount() == 0) {
+        chooser_->select(list_->addOpened(path));
+    } else if (!chooser_->hasCurrent() && !chooser_->isEmpty()) {
+        chooser_->select(0);
+    } else if (chooser_->isEmpty()) {
         showTree(nullptr);
     }
-    listView_->setFocus();
+    chooser_->focusList();
 }
 
 void CheckpointsPage::read(const QString& path)
@@ -206,6 +149,7 @@ void CheckpointsPage::read(const QString& path)
     if (path == path_ && shown_)
         return;
     path_ = path;
+    chooser_->setKept(path);
     jobs_.start([path](const JobToken&) { return readCheckpointTree(path); },
                 [this](const CheckpointTreePtr& tree) { showTree(tree); });
     QTimer::singleShot(500, this, [this] { progress_->setVisible(jobs_.busy()); });
@@ -353,10 +297,12 @@ void CheckpointsPage::connectRepair()
     });
     connect(repair_, &CheckpointRepairPanel::removed, this, [this](const QString& path) {
         const bool shown = path == path_;
-        if (shown)
+        if (shown) {
             path_.clear();
+            chooser_->setKept({});
+        }
         list_->removeOpened(path);
-        if (shown && list_->rowCount() == 0)
+        if (shown && chooser_->isEmpty())
             showTree(nullptr);
     });
     connect(banner_, &Banner::buttonClicked, this, [this] { repair_->salvage(path_); });
@@ -391,7 +337,7 @@ bool CheckpointsPage::escape()
 QJsonObject CheckpointsPage::saveState() const
 {
     return {{QStringLiteral("current"), path_},
-            {QStringLiteral("auxiliary"), auxiliary_->isChecked()},
+            {QStringLiteral("auxiliary"), chooser_->auxiliaryShown()},
             {QStringLiteral("opened"), QJsonArray::fromStringList(list_->opened())}};
 }
 
@@ -400,10 +346,10 @@ void CheckpointsPage::restoreState(const QJsonObject& state)
     for (const QJsonValue& path : state.value(QStringLiteral("opened")).toArray())
         if (QFileInfo::exists(path.toString()))
             list_->addOpened(path.toString());
-    auxiliary_->setChecked(state.value(QStringLiteral("auxiliary")).toBool());
+    chooser_->setAuxiliaryShown(state.value(QStringLiteral("auxiliary")).toBool());
     const int row = list_->rowOf(state.value(QStringLiteral("current")).toString());
     if (row >= 0)
-        listView_->setCurrentIndex(list_->index(row));
+        chooser_->select(row);
 }
 
 } // namespace lockstep

@@ -6,8 +6,6 @@
 #include "ui/models/query_jobs.h"
 #include "ui/pages/page.h"
 
-class QCheckBox;
-class QListView;
 class QProgressBar;
 class QSplitter;
 class QStackedWidget;
@@ -17,11 +15,11 @@ namespace lockstep {
 class Banner;
 class CheckpointDiffPanel;
 class CheckpointListModel;
+class CheckpointListPane;
 class CheckpointRepairPanel;
 class CheckpointKeysView;
 class CheckpointPartsView;
 class CheckpointTensorPanel;
-struct ProjectSnapshot;
 
 class CheckpointsPage : public Page
 {
@@ -39,9 +37,7 @@ public:
     bool busy() const override;
 
 private:
-    QWidget* makeList();
     QWidget* makeTree();
-    void showSnapshot(const ProjectSnapshot& snapshot);
     void read(const QString& path);
     void showTree(const CheckpointTreePtr& tree);
     void openFile();
@@ -51,11 +47,10 @@ private:
     void makeCompareMenu();
     void connectRepair();
 
-    CheckpointListModel* list_;
+    CheckpointListPane* chooser_;
+    CheckpointListModel* list_; // of chooser_
     CheckpointPartsView* parts_;
     CheckpointKeysView* keys_; // of parts_
-    QListView* listView_;
-    QCheckBox* auxiliary_;
     Banner* banner_;
     QProgressBar* progress_;
     QStackedWidget* stack_;

@@ -225,8 +225,10 @@ void OverviewPage::refresh()
         pairA_ = referenceRun(*snapshot, run);
         break;
     }
-    if (pairB_.isEmpty() && !snapshot->runs.empty())
-        pairA_ = snapshot->runs.front().id();
+    if (pairB_.isEmpty() && own > 0)
+        pairA_ = std::find_if(snapshot->runs.begin(), snapshot->runs.end(), [](const RunEntry& run) {
+                     return !run.auxiliary();
+                 })->id();
     plots_->setVisible(!snapshot->runs.empty());
     plots_->setRuns(snapshot, pairA_, pairB_);
     updateChanges();

@@ -39,6 +39,12 @@ ScriptPanel::ScriptPanel(const PageContext& context, QWidget* parent) : QFrame(p
         known_.insert(facts.path, facts);
         if (asked_ == facts.path)
             asked_.clear();
+        // Only what was suggested is replaced by the next suggestion.
+        if (!facts.error.isEmpty() && suggestions_.size() > 1 && suggestions_.front() == facts.path &&
+            interpreter_->currentText() == suggestions_.front()) {
+            suggestions_.removeFirst();
+            interpreter_->setEditText(suggestions_.front());
+        }
         refresh();
     });
     connect(&context.commands, &RunCommands::failed, this,
@@ -231,7 +237,8 @@ ScriptSetup ScriptPanel::setup() const
 
 void ScriptPanel::suggest()
 {
-    if (setup() != ScriptSetup())
+    const ScriptSetup now = setup();
+    if (!now.single.trimmed().isEmpty() || !now.ddp.trimmed().isEmpty())
         return;
     const RunEntry* newest[] = {nullptr, nullptr};
     for (const RunEntry& run : context_.project.snapshot()->runs)
@@ -240,9 +247,15 @@ void ScriptPanel::suggest()
     ScriptSetup suggested =
         fromCommands(newest[0] ? &*newest[0]->command : nullptr, newest[1] ? &*newest[1]->command : nullptr);
     if (suggested.folder.isEmpty())
-        suggested.folder = QFileInfo(context_.project.folder()).path();
+        suggested.folder = now.folder.isEmpty() ? QFileInfo(context_.project.folder()).path() : now.folder;
+    if (suggested.metric.isEmpty())
+        suggested.metric = now.metric;
     if (suggested.interpreter.isEmpty())
-        suggested.interpreter = interpreterChoices(suggested.folder).value(0);
+        suggested.interpreter = now.interpreter;
+    if (suggested.interpreter.isEmpty()) {
+        suggestions_ = interpreterChoices(suggested.folder);
+        suggested.interpreter = suggestions_.value(0);
+    }
     setSetup(suggested);
 }
 

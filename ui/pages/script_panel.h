@@ -31,7 +31,7 @@ public:
 
     void setSetup(const ScriptSetup& setup);
     ScriptSetup setup() const;
-    // What the project's runs or this machine suggest, unless something has been entered.
+    // What the project's runs or this machine suggest, unless a command has been entered.
     void suggest();
     void focusFirst();
     bool busy() const { return !asked_.isEmpty(); } // an interpreter is being asked for its torch
@@ -70,6 +70,7 @@ private:
     Field folderField_, interpreterField_, singleField_, ddpField_, metricField_;
     QHash<QString, InterpreterFacts> known_; // by absolute path
     QString asked_;                          // path whose answer is awaited
+    QStringList suggestions_; // interpreters of this machine; the first is the one suggested last
     QLabel* linesTitle_;
     CodeBlock* lines_;
     Banner* banner_;

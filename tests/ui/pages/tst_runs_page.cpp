@@ -12,6 +12,7 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDir>
 #include <QFile>
 #include <QLineEdit>
 #include <QSignalSpy>
@@ -269,6 +270,29 @@ private Q_SLOTS:
         s.answer(QStringLiteral("It cannot import torch."));
         QCOMPARE(s.note("scriptInterpreterNote"), QStringLiteral("It cannot import torch."));
         QVERIFY(!s.canStart());
+    }
+
+    void anInterpreterWithoutTorchIsSuggestedOnlyAsLongAsThereIsAnother()
+    {
+        ScriptWorld s;
+        qputenv("VIRTUAL_ENV", s.dir.path().toLocal8Bit());
+        QVERIFY(QDir(s.dir.path()).mkpath(QStringLiteral("bin")));
+        QFile environment(s.dir.filePath(QStringLiteral("bin/python")));
+        QVERIFY(environment.open(QIODevice::WriteOnly));
+        QVERIFY(environment.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        environment.close();
+        QVERIFY(s.open());
+        qunsetenv("VIRTUAL_ENV");
+        auto* box = child<QComboBox>(*s.page, "scriptInterpreter");
+        QCOMPARE(box->currentText(), box->itemText(0));
+        if (box->count() < 2)
+            QSKIP("There is no other Python in PATH; install one with apt-get install python3");
+        s.python = box->currentText();
+        s.answer(QStringLiteral("It cannot import torch."));
+        QCOMPARE(box->currentText(), box->itemText(1));
+        s.fill(); // chosen: stays, whatever it answers
+        s.answer(QStringLiteral("It cannot import torch."));
+        QCOMPARE(box->currentText(), s.python);
     }
 
     void whatWasMissingIsLookedForAgainWhenTheWindowComesBack()

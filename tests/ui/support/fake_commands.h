@@ -74,7 +74,7 @@ public:
 
     QStringList calls;
     std::vector<RunConfig> started;
+    QList<ScriptRun> scripts;
 };
 
 } // namespace lockstep::test
-    QList<ScriptRun> scripts;

@@ -151,6 +151,19 @@ private Q_SLOTS:
         QCOMPARE(window.currentPage(), QStringLiteral("findings"));
     }
 
+    void aScriptWhoseFolderIsGoneIsNotStarted()
+    {
+        CliCommands commands;
+        commands.setProjectFolder(project());
+        QSignalSpy failed(&commands, &RunCommands::failed);
+        ScriptRun gone = fake({"ok"});
+        gone.command.folder += "/gone";
+        commands.startScripts({gone});
+        QCOMPARE(failed.size(), 1);
+        QVERIFY(failed.first().at(1).toString().contains(QStringLiteral("/gone is not there")));
+        QVERIFY(runs().empty());
+    }
+
     void whatIsNoPythonWithTorchSaysSo()
     {
         CliCommands commands;
