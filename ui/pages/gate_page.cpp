@@ -161,10 +161,13 @@ void GatePage::build()
     row->addWidget(detail_);
     column->addLayout(row, 1);
     stack_->addWidget(open);
-    auto* above = new QHBoxLayout;
-    above->setContentsMargins(20, 16, 16, 0);
-    above->addWidget(earlier_);
-    body()->addLayout(above);
+    above_ = new QWidget(this); // takes no room without a banner
+    auto* inset = new QHBoxLayout(above_);
+    inset->setContentsMargins(20, 16, 16, 0);
+    inset->addWidget(earlier_);
+    above_->hide();
+    connect(earlier_, &Banner::dismissed, above_, &QWidget::hide);
+    body()->addWidget(above_);
     body()->addWidget(stack_, 1);
 
     connect(reason_, &QLineEdit::textChanged, this,
@@ -215,7 +218,8 @@ void GatePage::refresh()
 
     // Whoever works here should know what it rests on.
     const QStringList earlier = overridesBefore(*snapshot, phase_);
-    if (earlier.isEmpty() || !now.open)
+    above_->setVisible(!earlier.isEmpty() && now.open);
+    if (earlier.isEmpty())
         earlier_->clear();
     else
         earlier_->showMessage(State::Overridden,

@@ -55,6 +55,7 @@ private:
     QPushButton* cancel_;
     Banner* banner_;
     Banner* earlier_; // what was overridden before this phase
+    QWidget* above_ = nullptr;
     QStackedWidget* stack_;
     QVBoxLayout *column_ = nullptr, *detailColumn_ = nullptr;
     QHBoxLayout* whole_ = nullptr; // column_, then sides

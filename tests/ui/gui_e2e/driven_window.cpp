@@ -74,7 +74,9 @@ void DrivenWindow::fillInRun(const QString& mode, const QString& steps, const QS
     tabs(4); // workload, ranks, batch, steps
     session_.key(QStringLiteral("ctrl+a"));
     session_.type(steps);
-    tabs(8); // micro-steps, optimizer, lr, scheduler, clip, seed, record, fault
+    // micro-steps, optimizer, lr, scheduler, clip, seed, record, checkpoints, fault; before that what happens when ranks
+    // are lost, where there are several
+    tabs(mode == QLatin1String("ddp") || mode == QLatin1String("fsdp") ? 10 : 9);
     session_.key(QStringLiteral("ctrl+a"));
     session_.key(QStringLiteral("BackSpace"));
     if (!fault.isEmpty())
