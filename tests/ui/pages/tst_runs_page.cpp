@@ -337,6 +337,8 @@ private Q_SLOTS:
         Q_EMIT s.w.commands.runStarted(ddp);
         QTRY_VERIFY(findings->isEnabled());
         QCOMPARE(s.w.selection.runB(), ddp);
+        if (qEnvironmentVariableIsSet("LOCKSTEP_GRAB"))
+            s.page->grab().save(qEnvironmentVariable("LOCKSTEP_GRAB") + QStringLiteral("/script.png"));
         s.w.selection.setRuns({}, {});
         QSignalSpy asked(&*s.page, &Page::openRequested);
         QTest::mouseClick(findings, Qt::LeftButton);
