@@ -56,6 +56,7 @@ struct Context {
     std::int64_t from = 0; // common stretch, inclusive
     std::int64_t to = -1;
     std::vector<StepPair> pairs; // unless paired by step
+    mutable ScanMemory memory;
 };
 
 Result<Scan> scan(const Context& context, const Task& task, const QuantityInfo& info)
@@ -66,8 +67,9 @@ Result<Scan> scan(const Context& context, const Task& task, const QuantityInfo& 
     judge.distances = context.distances && info.type == ValueType::F64;
     if (context.tolerance.mode == CompareMode::Envelope)
         judge.band = context.options.envelope->band(task.quantity, task.index);
-    return context.options.by == PairBy::Step ? scanSteps(*task.a, *task.b, context.from, context.to, judge)
-                                              : scanPairs(*task.a, *task.b, context.pairs, judge);
+    return context.options.by == PairBy::Step
+               ? scanSteps(*task.a, *task.b, context.from, context.to, judge, context.memory)
+               : scanPairs(*task.a, *task.b, context.pairs, judge);
 }
 
 Result<FirstDifference> describe(const Context& context, const Task& task, const Point& point,
@@ -224,7 +226,7 @@ Result<Comparison> compareRuns(RunReader& a, const RunConfig& ca, RunReader& b, 
             return comparison;
         }
     }
-    Context context{a, b, options, comparison.tolerance, false, 0, -1, {}};
+    Context context{a, b, options, comparison.tolerance, false, 0, -1, {}, {}};
     context.distances = options.distances || (options.tolerance.mode == CompareMode::Automatic &&
                                               comparison.match == RankMatch::Whole &&
                                               comparison.tolerance.mode == CompareMode::Exact);

@@ -169,36 +169,27 @@ std::optional<double> Judge::limit(std::int64_t step, std::uint64_t a, std::uint
     return band ? band->limit(step, std::max(std::fabs(doubleOf(a)), std::fabs(doubleOf(b)))) : std::nullopt;
 }
 
-namespace {
-
-// Both sides window by window, side by side where they read different files and the window is worth a thread.
-class Windows
+// One window of both sides, side by side where they read different files and the window is worth a thread.
+static Status loadBoth(Source& a, Source& b, std::int64_t from, std::int64_t to, ScanMemory& memory)
 {
-public:
-    Windows(Source& a, Source& b) : a_(a), b_(b) {}
-
-    Status load(std::int64_t from, std::int64_t to)
-    {
-        const bool aside = a_.reader() != b_.reader() && to - from > kFirstWindow;
-        const auto loadB = [this, from, to] { return b_.load(from, to, trackB); };
-        std::future<Status> other;
-        if (aside)
-            other = std::async(std::launch::async, loadB);
-        const Status own = a_.load(from, to, trackA);
-        const Status theirs = aside ? other.get() : loadB();
-        return own.ok() ? theirs : own;
-    }
-
-    Track trackA, trackB; // of the last load
-
-private:
-    Source& a_;
-    Source& b_;
-};
-
-} // namespace
+    const bool aside = a.reader() != b.reader() && to - from > kFirstWindow;
+    const auto loadB = [&] { return b.load(from, to, memory.b); };
+    std::future<Status> other;
+    if (aside)
+        other = std::async(std::launch::async, loadB);
+    const Status own = a.load(from, to, memory.a);
+    const Status theirs = aside ? other.get() : loadB();
+    return own.ok() ? theirs : own;
+}
 
 Result<Scan> scanSteps(Source& a, Source& b, std::int64_t from, std::int64_t to, const Judge& judge)
+{
+    ScanMemory memory;
+    return scanSteps(a, b, from, to, judge, memory);
+}
+
+Result<Scan> scanSteps(Source& a, Source& b, std::int64_t from, std::int64_t to, const Judge& judge,
+                       ScanMemory& memory)
 {
     const Result<std::vector<ChunkSummary>> chunksA = a.chunks();
     if (!chunksA.ok())
@@ -208,9 +199,8 @@ Result<Scan> scanSteps(Source& a, Source& b, std::int64_t from, std::int64_t to,
         return chunksB.error();
     const Pruned pruned = prune(*chunksA, *chunksB, from, to, judge);
     const std::int64_t largest = std::min(a.window(), b.window());
-    std::int64_t window = std::min(kFirstWindow, largest);
+    std::int64_t window = std::min(std::max(kFirstWindow, memory.window), largest);
     Collector collector(judge);
-    Windows windows(a, b);
     const auto equalUpTo = [&pruned](std::int64_t step) {
         std::int64_t points = 0;
         for (auto it = pruned.equal.begin(); it != pruned.equal.end() && it->first <= step; ++it)
@@ -221,14 +211,17 @@ Result<Scan> scanSteps(Source& a, Source& b, std::int64_t from, std::int64_t to,
         for (std::int64_t at = stretch.from, end = at; at <= stretch.to; at = end) {
             end = std::min(at + window, stretch.to + 1);
             window = std::min(2 * window, largest);
-            if (Status loaded = windows.load(at, end); !loaded.ok())
+            if (Status loaded = loadBoth(a, b, at, end, memory); !loaded.ok())
                 return loaded.error();
-            if (!compareTracks(windows.trackA, windows.trackB, judge, collector)) {
+            if (!compareTracks(memory.a, memory.b, judge, collector)) {
+                // Where one series parts early, the others do.
+                memory.window = collector.scan.first->stepA < stretch.from + kFirstWindow ? 0 : window;
                 collector.scan.points += equalUpTo(collector.scan.first->stepA);
                 return collector.scan;
             }
         }
     }
+    memory.window = window;
     collector.scan.points += equalUpTo(to);
     return collector.scan;
 }

@@ -35,7 +35,15 @@ struct Scan {
     Distance distance;
 };
 
+// What one scan leaves to the next: growing memory anew for every series costs as much as reading it.
+struct ScanMemory {
+    Track a, b;
+    std::int64_t window = 0; // steps of the first load; 0: as for a series of which nothing is known
+};
+
 // All steps in [from, to]; a step of one side only is a difference. Chunks with equal contents are not read.
+Result<Scan> scanSteps(Source& a, Source& b, std::int64_t from, std::int64_t to, const Judge& judge,
+                       ScanMemory& memory);
 Result<Scan> scanSteps(Source& a, Source& b, std::int64_t from, std::int64_t to, const Judge& judge);
 // Only the given pairs; a pair that neither side has is passed over.
 Result<Scan> scanPairs(Source& a, Source& b, const std::vector<StepPair>& pairs, const Judge& judge);
