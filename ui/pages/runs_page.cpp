@@ -102,7 +102,7 @@ QWidget* RunsPage::makeTable()
     filterEdit_->setAccessibleName(tr("Filter runs"));
     filterEdit_->addAction(icon(QStringLiteral("filter"), Tone::Hint), QLineEdit::LeadingPosition);
     filterEdit_->setClearButtonEnabled(true);
-    filterEdit_->setMinimumWidth(120); // beside an open form
+    filterEdit_->setMinimumWidth(190); // beside an open form
     filterEdit_->setMaximumWidth(300);
     stop_ = button(tr("Stop"), QStringLiteral("stop"), box);
     stop_->setObjectName(QStringLiteral("stopRun"));
