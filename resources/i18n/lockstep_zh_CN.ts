@@ -2565,6 +2565,14 @@ what was recorded is searched for the first broken link and its cause.</source>
         <source>%1 remains of %2</source>
         <translation>%2 中只剩 %1</translation>
     </message>
+    <message>
+        <source>%1 has ended</source>
+        <translation>%1 已结束</translation>
+    </message>
+    <message>
+        <source>Diagnose A and B says whether the finding is gone.</source>
+        <translation>“诊断 A 与 B”会说明该诊断是否消失。</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::GatePage</name>

@@ -101,6 +101,7 @@ FindingsPage::FindingsPage(const PageContext& context, QWidget* parent)
         if (!std::exchange(applying_, false))
             return;
         RunSelection& selection = this->context().selection;
+        applied_ = run;
         selection.setRuns(selection.runA(), run);
         banner_->showMessage(State::Running, tr("%1 trains with %2").arg(run, offered_.change),
                              tr("It is B now. Diagnose A and B once it has finished."));
@@ -185,6 +186,11 @@ void FindingsPage::refresh()
         showFinding(table_->currentIndex().row());
     if (toldApart_)
         tellWhatRemains();
+    if (const RunEntry* run = snapshot->run(applied_); run && !run->running()) {
+        applied_.clear();
+        banner_->showMessage(State::None, tr("%1 has ended").arg(run->name()),
+                             tr("Diagnose A and B says whether the finding is gone."));
+    }
 }
 
 int FindingsPage::rowOfPair() const

@@ -64,6 +64,7 @@ private:
     QString shownPair_;                   // "A|B" of the finding that is shown
     std::optional<FindingRow> separated_; // the finding as it was before its causes were told apart
     bool toldApart_ = false;              // the command has ended; the project tells what came out
+    QString applied_;                     // that run, until it has ended
     bool applying_ = false;               // a run with the mended setting was asked for
 };
 

@@ -305,10 +305,15 @@ private Q_SLOTS:
         QCOMPARE(w.commands.started.size(), std::size_t(1));
         QCOMPARE(w.commands.started.front().lr, 1e-3);
         QCOMPARE(w.commands.started.front().mode, std::string("ddp"));
-        Q_EMIT w.commands.runStarted(QStringLiteral("ddp-w2-02"));
+        const auto run = w.project.start("ddp", 2);
+        QCOMPARE(run->id(), QStringLiteral("ddp-w2-02"));
+        Q_EMIT w.commands.runStarted(run->id());
         QCOMPARE(w.selection.runA().toStdString(), a);
         QCOMPARE(w.selection.runB(), QStringLiteral("ddp-w2-02"));
         QVERIFY(shows(page, QStringLiteral("ddp-w2-02 trains with lr 0.001")));
+        run->record(1, 5, plainLoss);
+        run->finish();
+        QTRY_VERIFY(shows(page, QStringLiteral("ddp-w2-02 has ended")));
     }
 
     void theFindingsModelKeepsTheContract()

@@ -92,6 +92,20 @@ private Q_SLOTS:
             QVERIFY(!banner->isVisible());
     }
 
+    void fewRanksLeaveThePlotBelowItsTitle()
+    {
+        World w;
+        w.project.finished("ddp", 2);
+        QVERIFY(w.open());
+        RanksPage page(w.context);
+        showPage(page);
+        auto* heatmap = page.findChild<HeatmapView*>(QStringLiteral("heatmap"));
+        auto* below = page.findChild<CurveView*>(QStringLiteral("rankPlot"));
+        QTRY_VERIFY(heatmap->hasData());
+        QTRY_VERIFY(heatmap->height() <= heatmap->fullHeight());
+        QTRY_VERIFY(heatmap->geometry().bottom() < below->geometry().top());
+    }
+
     void dGoesToTheBreakAndPinsTheCell()
     {
         World w;
