@@ -2,9 +2,12 @@
 // (script_acts.h) takes the place of a replay: it tells apart what the numbers alone leave open.
 #include "core/align/diagnose/rules.h"
 #include "core/align/diagnose/script_acts.h"
+#include "core/config/json.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <set>
 
 namespace lockstep::align {
@@ -272,6 +275,35 @@ void narrowSum(const Case& c, Suspicions& out)
     out.push_back(std::move(s));
 }
 
+// A sampler that makes all ranks' parts equally long repeats some samples, fewer than there are ranks.
+void paddedEvaluation(const Case& c, Suspicions& out)
+{
+    if (!bothScripts(c) || c.world() < 2)
+        return;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>>
+        turns; // by step and size: of the ranks
+    for (const EventRecord& event : c.sus().events()) {
+        rapidjson::Document json;
+        json.Parse(event.detail.c_str());
+        if (event.kind == "evaluation" && json.IsObject() && json.HasMember("samples") &&
+            json.HasMember("set") && json["samples"].IsInt64() && json["set"].IsInt64())
+            turns[{event.step, json["set"].GetInt64()}].push_back(json["samples"].GetInt64());
+    }
+    for (const auto& [key, ofRanks] : turns) {
+        const auto& [step, size] = key;
+        const std::int64_t all = std::accumulate(ofRanks.begin(), ofRanks.end(), std::int64_t(0));
+        if (int(ofRanks.size()) != c.world() || all <= size || all >= size + c.world())
+            continue;
+        Suspicion s = suspect(
+            "F9", kSignature + 2, std::max<std::int64_t>(1, step), "samples evaluated",
+            fmt::format("At step {} the ranks evaluate {} samples, and the set has {}.", step, all, size));
+        s.excluded.push_back(
+            {"A5", "the repeats are in the evaluation, not in the training", {}, step, -1, {}});
+        out.push_back(std::move(s));
+        return;
+    }
+}
+
 // Equal gradients, another update: by the settings of the parameter groups, or by rounding that the optimizer amplifies.
 void updateBySettings(const Case& c, Suspicions& out)
 {
@@ -301,9 +333,9 @@ void updateBySettings(const Case& c, Suspicions& out)
     }
 }
 
-constexpr Rule kRules[] = {updateBySettings, narrowSum,           reductionLeftOut,
-                           scaledLoss,       averageStandsStill,  otherPrecision,
-                           otherStart,       buffersNotBroadcast, optimizerBegunAgain};
+constexpr Rule kRules[] = {paddedEvaluation,    updateBySettings,   narrowSum,      reductionLeftOut,
+                           scaledLoss,          averageStandsStill, otherPrecision, otherStart,
+                           buffersNotBroadcast, optimizerBegunAgain};
 
 } // namespace
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence
 import torch
 from torch import nn
 
+from .samples import batch_size
+
 if TYPE_CHECKING:
     from .facts import Facts
     from .session import Session
@@ -26,6 +28,7 @@ class Acts:
         self._calls: list[str] = []  # of wrapped models since the last backward
         self._forward: list[str] = []  # by micro-batch
         self._backward: list[str] = []
+        self._evaluated: dict[int, int] = {}  # samples by loader
         self._trained: list[bool] = []  # by piece
         self._copies: list[tuple[Any, int]] = []  # weak references with the last fingerprint
 
@@ -52,6 +55,16 @@ class Acts:
             self._tell("reduction", {"forward": self._forward, "backward": self._backward}, {})
             self._forward, self._backward = [], []
         self._watch_copies()
+
+    def evaluated(self, loader: Any, data: Any) -> None:
+        self._evaluated[id(loader)] = self._evaluated.get(id(loader), 0) + batch_size(data)
+
+    def evaluation_ended(self, loader: Any) -> None:
+        """A loader was gone through without gradients, as for a metric."""
+        samples = self._evaluated.pop(id(loader), 0)
+        times = self._times["evaluation"] = self._times.get("evaluation", 0) + 1
+        if samples and times <= 8 * _TOLD and hasattr(loader.dataset, "__len__"):
+            self._s.event("evaluation", {"samples": samples, "set": len(loader.dataset)})
 
     def _tell(self, kind: str, detail: dict[str, Any], usual: dict[str, Any]) -> None:
         """`usual`: what goes without saying."""

@@ -113,7 +113,8 @@ class Session:
         self.pending.seconds["data"] += seconds
         self.ready_at = time.perf_counter()
         if not torch.is_grad_enabled():
-            return  # evaluation
+            self.acts.evaluated(loader, data)
+            return
         numbers = ids()
         size = len(numbers) if numbers is not None else batch_size(data)
         aside = bool(self.layout.models) and not any(model.training for model in self.layout.models)
@@ -130,6 +131,8 @@ class Session:
     def epoch_ended(self, loader: Any, epoch: int, base_seed: Optional[int]) -> None:
         """`base_seed`: what the loader seeded its worker processes from."""
         self.batches.loader_ended(id(loader))
+        if not torch.is_grad_enabled():
+            self.acts.evaluation_ended(loader)
         if torch.is_grad_enabled() and self.step > 0:
             detail: dict[str, Any] = {"epoch": epoch, "has_length": hasattr(loader.dataset, "__len__")}
             if loader.num_workers and base_seed is not None:

@@ -102,6 +102,8 @@ CASES = [
     Case("augmented", "", "sample_content", 1),
     Case("augmented", "A8", "sample_content", 1, cause="A8"),
     Case("augmented", "E6", "sample_content", 1, cause="E6", shown_at=0),
+    Case("evaluated"),
+    Case("evaluated", "F9", cause="F9", shown_at=3),
     # Written after the rules were made, to see what they are worth: docs/measurements.md has what came out at first.
     Case("lightning_like"),
     Case("lightning_like", "B6", "grad_norm", 1, cause="B6"),
