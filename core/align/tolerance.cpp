@@ -1,9 +1,11 @@
 #include "core/align/tolerance.h"
 
+#include "core/base/hexfloat.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdlib>
+#include <optional>
 #include <utility>
 
 namespace lockstep {
@@ -25,12 +27,9 @@ Result<Tolerance> parseTolerance(const std::string& text)
           std::pair{"rel:", CompareMode::Relative}}) {
         if (!text.starts_with(prefix))
             continue;
-        const char* number = text.c_str() + 4;
-        char* end = nullptr;
-        const double limit = std::strtod(number, &end);
-        if (*number != '\0' && *end == '\0' && std::isfinite(limit) && limit >= 0 &&
-            (mode != CompareMode::Ulp || limit <= kMostUlp))
-            return Tolerance{mode, limit};
+        const std::optional<double> limit = parseHexFloat(text.substr(4)); // decimals as well
+        if (limit && std::isfinite(*limit) && *limit >= 0 && (mode != CompareMode::Ulp || *limit <= kMostUlp))
+            return Tolerance{mode, *limit};
     }
     return Error{
         ErrorKind::Usage, fmt::format("\"{}\" is not a way to compare", text),

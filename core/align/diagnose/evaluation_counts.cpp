@@ -40,7 +40,7 @@ std::optional<EvaluationCounts> evaluationCounts(const RunTrace& run)
     if (run.ranks().empty())
         return first;
     for (const std::int64_t step : run.steps(run.ranks().front(), Quantity::EvalSamples)) {
-        const std::optional<EvaluationCounts> here = countsAt(run, step);
+        std::optional<EvaluationCounts> here = countsAt(run, step);
         if (here && here->repeats())
             return here;
         if (!first)

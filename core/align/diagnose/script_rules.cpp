@@ -275,6 +275,30 @@ void narrowSum(const Case& c, Suspicions& out)
     out.push_back(std::move(s));
 }
 
+// A tolerant load that took none of the file's names.
+void namesDidNotMatch(const Case& c, Suspicions& out)
+{
+    const auto found = [](const RunTrace& run) {
+        return std::find_if(run.events().begin(), run.events().end(),
+                            [](const EventRecord& event) { return event.kind == "nothing_loaded"; });
+    };
+    if (!bothScripts(c) || found(c.ref()) != c.ref().events().end())
+        return;
+    const auto event = found(c.sus());
+    if (event == c.sus().events().end())
+        return;
+    rapidjson::Document json;
+    json.Parse(event->detail.c_str());
+    const auto name = [&](const char* key) {
+        return json.IsObject() && json.HasMember(key) && json[key].IsString() ? json[key].GetString() : "";
+    };
+    out.push_back(suspect(
+        "F1", kSignature + 8, event->step, "names in the file and in the model",
+        fmt::format("After step {} load_state_dict took nothing: the model has for example \"{}\", the "
+                    "file \"{}\".",
+                    event->step, name("missing"), name("unexpected"))));
+}
+
 // A sampler that makes all ranks' parts equally long repeats some samples, fewer than there are ranks.
 void paddedEvaluation(const Case& c, Suspicions& out)
 {
@@ -333,9 +357,9 @@ void updateBySettings(const Case& c, Suspicions& out)
     }
 }
 
-constexpr Rule kRules[] = {paddedEvaluation,    updateBySettings,   narrowSum,      reductionLeftOut,
-                           scaledLoss,          averageStandsStill, otherPrecision, otherStart,
-                           buffersNotBroadcast, optimizerBegunAgain};
+constexpr Rule kRules[] = {namesDidNotMatch, paddedEvaluation,    updateBySettings,   narrowSum,
+                           reductionLeftOut, scaledLoss,          averageStandsStill, otherPrecision,
+                           otherStart,       buffersNotBroadcast, optimizerBegunAgain};
 
 } // namespace
 

@@ -40,6 +40,8 @@ def install(session: "Session") -> None:
             missing, unexpected = list(result.missing_keys), list(result.unexpected_keys)
             if missing or unexpected:
                 session.note(_partial_load(type(self).__name__, missing, unexpected))
+                if unexpected and not set(state_dict) - set(unexpected):
+                    session.event("nothing_loaded", {"missing": missing[0] if missing else "", "unexpected": unexpected[0]})
             return result
 
         return load_state_dict

@@ -1,0 +1,126 @@
+// What a script did, as events tell it: the newest word up to a step holds, and two scripts are held against each other.
+#include "core/align/diagnose/script_acts.h"
+#include "core/store/run_writer.h"
+
+#include <QtTest>
+
+using namespace lockstep;
+using namespace lockstep::align;
+
+namespace {
+
+struct Word {
+    int rank;
+    std::int64_t step;
+    const char* kind;
+    const char* detail;
+};
+
+// A recorded run of a script with these events and `micros` backward passes in each of 6 steps.
+class Script
+{
+public:
+    Script(int world, int micros, std::initializer_list<Word> words)
+    {
+        const std::string folder = dir_.path().toStdString() + "/run";
+        Result<RunWriter> writer = RunWriter::create(folder);
+        for (std::int64_t step = 1; step <= 6; ++step)
+            for (int rank = 0; rank < world; ++rank)
+                (void)writer->append(
+                    StepRecord{rank, step, {{Quantity::MicroSteps, 0, std::uint64_t(micros)}}});
+        for (const Word& word : words)
+            (void)writer->append(EventRecord{word.rank, word.step, word.kind, 0, word.detail});
+        (void)writer->commit();
+        (void)writer->finish();
+        reader_.emplace(std::move(RunReader::open(folder)).value());
+        RunConfig config;
+        config.mode = world > 1 ? "ddp" : "single";
+        config.world = world;
+        config.workloadOptions["script"] = "train.py";
+        trace_.emplace(std::move(RunTrace::open(*reader_, traitsOf(config))).value());
+    }
+    const RunTrace& operator*() const { return *trace_; }
+
+private:
+    QTemporaryDir dir_;
+    std::optional<RunReader> reader_;
+    std::optional<RunTrace> trace_;
+};
+
+} // namespace
+
+class TestScriptActs : public QObject
+{
+    Q_OBJECT
+private Q_SLOTS:
+    void theNewestWordUpToAStepHolds()
+    {
+        const Script script(2, 1,
+                            {{0, 1, "reduction", R"({"forward":["sync"],"backward":["sync"]})"},
+                             {1, 1, "reduction", R"({"forward":["no_sync"],"backward":["no_sync"]})"},
+                             {0, 4, "reduction", R"({"forward":["bypassed"],"backward":["sync"]})"},
+                             {0, 5, "reduction", "not JSON"}});
+        QCOMPARE(reductionActs(*script, 3)->forward.front(), std::string("sync"));
+        QCOMPARE(reductionActs(*script, 6)->forward.front(), std::string("bypassed"));
+        QVERIFY(!reductionActs(*script, 0));
+        QVERIFY(!reductionActs(*Script(2, 1, {}), 3));
+    }
+
+    void factorsOfTheLossAreHeldAgainstTheReference()
+    {
+        const Script plain(1, 2, {});
+        const Script divided(1, 2, {{0, 1, "loss_factors", R"({"factors":[[0.5],[0.5]]})"}});
+        const Script twice(2, 2,
+                           {{0, 1, "loss_factors", R"({"factors":[[2],[2]]})"},
+                            {1, 1, "loss_factors", R"({"factors":[[2],[2]]})"}});
+        const Script second(2, 2,
+                            {{0, 1, "loss_factors", R"({"factors":[[],[3,0.5]]})"},
+                             {1, 1, "loss_factors", R"({"factors":[[1],[3,0.5]]})"}});
+        const Script undivided(2, 2, {});
+        QVERIFY(!lossScaling(*plain, *undivided, 2));
+        const auto whole = lossScaling(*plain, *twice, 2);
+        QVERIFY(whole && whole->whole && !whole->notDivided);
+        QCOMPARE(whole->factor, 2.0);
+        const auto one = lossScaling(*plain, *second, 2);
+        QVERIFY(one && !one->whole && !one->notDivided);
+        QCOMPARE(one->factor, 1.5);
+        QCOMPARE(one->micros, std::vector<std::size_t>{1});
+        const auto left = lossScaling(*divided, *undivided, 2);
+        QVERIFY(left && left->whole && left->notDivided);
+        QCOMPARE(left->factor, 2.0);
+    }
+
+    // A weight of each rank's own is how unequal shares are set right: no factor on the whole.
+    void weightsOfTheRanksAreNoFactor()
+    {
+        const Script weighted(2, 1,
+                              {{0, 1, "loss_factors", R"({"factors":[[1.25]]})"},
+                               {1, 1, "loss_factors", R"({"factors":[[0.75]]})"}});
+        QVERIFY(!lossScaling(*Script(1, 1, {}), *weighted, 1));
+    }
+
+    void copiesOfTheModelMoveOrDoNot()
+    {
+        QVERIFY(modelCopies(*Script(1, 1, {})).module.empty());
+        const Script still(1, 1,
+                           {{0, 4, "copy", R"({"module":"Ema","moved":false})"},
+                            {0, 8, "copy", R"({"module":"Ema","moved":false})"}});
+        QCOMPARE(modelCopies(*still).step, std::int64_t(8));
+        QVERIFY(!modelCopies(*still).moved);
+        QVERIFY(modelCopies(*Script(1, 1, {{0, 4, "copy", R"({"module":"Ema","moved":true})"}})).moved);
+    }
+
+    void aScriptIsKnownByItsSettings()
+    {
+        RunConfig config;
+        QVERIFY(!isUsersScript(traitsOf(config)));
+        config.workloadOptions["script"] = "train.py";
+        config.workloadOptions["collectives"] = "all_gather,all_reduce";
+        QVERIFY(isUsersScript(traitsOf(config)));
+        QVERIFY(callsCollective(traitsOf(config), "all_gather"));
+        QVERIFY(!callsCollective(traitsOf(config), "all_gather_into_tensor"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestScriptActs)
+#include "tst_script_acts.moc"
