@@ -55,26 +55,24 @@ void lockstep_squares(std::uint64_t arrays, const float* const* data, const std:
         out[t] = lockstep::sumOfSquares(data[t], count[t]);
 }
 
-// out[t] = sum of squares of after - before; `before` takes the values of `after`.
-void lockstep_updates(std::uint64_t arrays, const float* const* after, float* const* before,
-                      const std::uint64_t* count, double* out)
-{
-    for (std::uint64_t t = 0; t < arrays; ++t) {
-        out[t] = lockstep::sumOfSquaredDifferences(after[t], before[t], count[t]);
-        std::memcpy(before[t], after[t], count[t] * sizeof(float));
-    }
-}
-
-// lockstep_updates and lockstep_fingerprints of the same float arrays, one after the other while they are in the cache.
+// Of each array what it moved by (sum of squares) and its fingerprint; `before` takes the values of `after`.
 void lockstep_states(std::uint64_t arrays, const float* const* after, float* const* before,
                      const std::uint64_t* count, const std::uint64_t* first, double* squares,
                      std::uint64_t* prints)
 {
     for (std::uint64_t t = 0; t < arrays; ++t) {
-        squares[t] = lockstep::sumOfSquaredDifferences(after[t], before[t], count[t]);
-        prints[t] = lockstep::fingerprint(after[t], count[t], sizeof(float), first[t]);
-        std::memcpy(before[t], after[t], count[t] * sizeof(float));
+        const lockstep::UpdateSums sums = lockstep::takeUpdate(after[t], before[t], count[t], first[t]);
+        squares[t] = sums.squares;
+        prints[t] = sums.fingerprint;
     }
+}
+
+// The same without the fingerprints.
+void lockstep_updates(std::uint64_t arrays, const float* const* after, float* const* before,
+                      const std::uint64_t* count, double* out)
+{
+    for (std::uint64_t t = 0; t < arrays; ++t)
+        out[t] = lockstep::takeUpdate(after[t], before[t], count[t]).squares;
 }
 
 } // extern "C"
