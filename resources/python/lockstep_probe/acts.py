@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from .samples import batch_size
+from .script_facts import dataset_length
 
 if TYPE_CHECKING:
     from .facts import Facts
@@ -63,8 +64,9 @@ class Acts:
         """A loader was gone through without gradients, as for a metric."""
         samples = self._evaluated.pop(id(loader), 0)
         times = self._times["evaluation"] = self._times.get("evaluation", 0) + 1
-        if samples and times <= 8 * _TOLD and hasattr(loader.dataset, "__len__"):
-            self._s.event("evaluation", {"samples": samples, "set": len(loader.dataset)})
+        size = dataset_length(loader.dataset)
+        if samples and times <= 8 * _TOLD and size is not None:
+            self._s.event("evaluation", {"samples": samples, "set": size})
 
     def _tell(self, kind: str, detail: dict[str, Any], usual: dict[str, Any]) -> None:
         """`usual`: what goes without saying."""
@@ -89,6 +91,8 @@ class Acts:
 
     def _watch_copies(self) -> None:
         step = self._s.step
+        if self._s.layout.sharded:
+            return
         if step in _SEARCHES:
             known = {id(reference()) for reference, _ in self._copies}
             self._copies += [(weakref.ref(copy), self._print_of(copy)) for copy in self._search() if id(copy) not in known]
@@ -113,8 +117,10 @@ class Acts:
 
 
 def _form(module: nn.Module, without: "Optional[set[int]]" = None) -> tuple[Any, ...]:
-    """Shapes of the parameters by name; empty where there are none, or where some are `without`."""
+    """Shapes of the parameters by name; empty where there are none, where some are `without`, or have no values yet."""
     parameters = dict(module.named_parameters())
+    if any(p.is_meta or isinstance(p, nn.parameter.UninitializedParameter) for p in parameters.values()):
+        return ()
     if without and any(id(p) in without for p in parameters.values()):
         return ()
     return tuple((name[len("module."):] if name.startswith("module.") else name, tuple(p.shape))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import TYPE_CHECKING, Any, Iterable, Optional
 
 import torch
 
@@ -36,6 +36,14 @@ def _autocast_type(device: str) -> torch.dtype:
     if hasattr(torch, "get_autocast_dtype"):
         return torch.get_autocast_dtype(device)
     return torch.get_autocast_cpu_dtype() if device == "cpu" else torch.get_autocast_gpu_dtype()
+
+
+def dataset_length(dataset: Any) -> Optional[int]:
+    """None: a stream, or one that does not say."""
+    try:
+        return len(dataset)
+    except (TypeError, NotImplementedError, AttributeError, RuntimeError):
+        return None
 
 
 def _groups(optimizers: Iterable[torch.optim.Optimizer]) -> str:
@@ -76,10 +84,8 @@ class ScriptFacts:
             self.loader.update(order="python", shuffle=name == "RandomSampler", drop_last=bool(loader.drop_last))
         if loader.num_workers:
             self.options["loader_workers"] = str(loader.num_workers)
-        try:
-            self.options["dataset_length"] = str(len(loader.dataset))
-        except (TypeError, NotImplementedError, AttributeError):
-            self.options["dataset_length"] = "unknown"
+        length = dataset_length(loader.dataset)
+        self.options["dataset_length"] = "unknown" if length is None else str(length)
 
     def scheduler_made(self, scheduler: Any) -> None:
         name = type(scheduler).__name__

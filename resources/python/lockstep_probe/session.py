@@ -8,11 +8,8 @@ Nothing here touches what the script computes: tensors are only read, no random 
 
 from __future__ import annotations
 
-import functools
 import json
-import os
 import time
-import traceback
 from typing import Any, Callable, Iterable, Optional, Sequence
 
 import torch
@@ -30,30 +27,12 @@ from .losses import constant_factors, targets_behind
 from .measure import Measures
 from .records import Recording
 from .samples import Batch, batch_size, content_hashes
-from .script_facts import ScriptFacts
+from .script_facts import ScriptFacts, dataset_length
 from .stream import Stream
+from .watching import watching
 from .weak_list import WeakList
 
 _IDLE_STEPS = 3  # an optimizer that did not step for so long is not waited for
-
-
-def watching(method: Callable[..., None]) -> Callable[..., None]:
-    """A mistake of the probe must not end the script: it ends the recording, with a note that says so."""
-
-    @functools.wraps(method)
-    def guarded(self: "Session", *args: Any, **kwargs: Any) -> None:
-        if not self.active:
-            return
-        try:
-            method(self, *args, **kwargs)
-        except Exception as error:  # noqa: BLE001: whatever it is
-            self.active = False
-            self.note("The probe met something it cannot record and stopped recording; the script goes on. "
-                      f"{type(error).__name__}: {error}")
-            if os.environ.get("LOCKSTEP_PROBE_DEBUG"):
-                traceback.print_exc()
-
-    return guarded
 
 
 class Session:
@@ -134,7 +113,7 @@ class Session:
         if not torch.is_grad_enabled():
             self.acts.evaluation_ended(loader)
         if torch.is_grad_enabled() and self.step > 0:
-            detail: dict[str, Any] = {"epoch": epoch, "has_length": hasattr(loader.dataset, "__len__")}
+            detail: dict[str, Any] = {"epoch": epoch, "has_length": dataset_length(loader.dataset) is not None}
             if loader.num_workers and base_seed is not None:
                 detail["base_seed"] = base_seed
             self.event("epoch_end", detail)
@@ -180,6 +159,10 @@ class Session:
         self.ready_at = now
         self.backwards += 1
         self.scaled.clear()
+
+    @watching
+    def inside_forward(self) -> None:
+        self.script.forward_seen()
 
     @watching
     def wrapper_called(self, wrapper: Any) -> None:

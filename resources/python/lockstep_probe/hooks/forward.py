@@ -20,7 +20,7 @@ def install(session: "Session") -> None:
     def before(module: torch.nn.Module, inputs: Any) -> None:
         nonlocal outermost
         # Also after an exception in a forward, which has no hook: the next turn begins with a call of the same module.
-        session.script.forward_seen()
+        session.inside_forward()
         if outermost is None or outermost is module:
             outermost = module
             session.forward_of(module, inputs)

@@ -1,0 +1,30 @@
+"""What every place that listens to the script has in common: it may fail, and the script goes on."""
+
+from __future__ import annotations
+
+import functools
+import os
+import traceback
+from typing import TYPE_CHECKING, Any, Callable
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+def watching(method: Callable[..., None]) -> Callable[..., None]:
+    """A mistake of the probe must not end the script: it ends the recording, with a note that says so."""
+
+    @functools.wraps(method)
+    def guarded(self: "Session", *args: Any, **kwargs: Any) -> None:
+        if not self.active:
+            return
+        try:
+            method(self, *args, **kwargs)
+        except Exception as error:  # noqa: BLE001: whatever it is
+            self.active = False
+            self.note("The probe met something it cannot record and stopped recording; the script goes on. "
+                      f"{type(error).__name__}: {error}")
+            if os.environ.get("LOCKSTEP_PROBE_DEBUG"):
+                traceback.print_exc()
+
+    return guarded
