@@ -1,11 +1,12 @@
 // Operands of pickle instructions that carry a value of their own: texts, whole numbers, floats, in binary and in decimal form.
+#include "core/base/hexfloat.h"
 #include "core/ckpt/bytes.h"
 #include "core/ckpt/pickle_machine.h"
 #include "core/ckpt/pickle_text.h"
 #include "core/ckpt/utf8.h"
 
-#include <cstdlib>
 #include <cstring>
+#include <optional>
 
 namespace lockstep {
 
@@ -75,15 +76,11 @@ PickleMachine::Problem PickleMachine::pushFloatText()
     std::string_view line;
     if (!takeLine(line))
         return truncated();
-    char text[512] = {};
-    if (line.empty() || line.size() >= sizeof text || line.find('\0') != std::string_view::npos)
+    constexpr std::size_t kLongest = 511;
+    const std::optional<double> value = line.size() <= kLongest ? parseHexFloat(line) : std::nullopt;
+    if (!value)
         return problem(CkptFault::PickleText, "not a number");
-    std::memcpy(text, line.data(), line.size());
-    char* end = nullptr;
-    const double value = std::strtod(text, &end);
-    if (end != text + line.size())
-        return problem(CkptFault::PickleText, "not a number");
-    push(b_.real(value));
+    push(b_.real(*value));
     return std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 #include "core/ckpt/verdict.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <unordered_map>
 
@@ -148,11 +149,12 @@ void viewRules(const RuleContext& context, std::vector<Verdict>& out)
         const double percent =
             100.0 * static_cast<double>(use.usedBytes) / static_cast<double>(use.storedBytes);
         char text[32];
-        std::snprintf(text, sizeof text, "%.2g", percent);
+        const auto end = std::to_chars(text, text + sizeof text, percent, std::chars_format::general, 2);
         Verdict verdict = makeVerdict("43", Severity::Info,
                                       listNames(use.keys) + (use.keys.size() == 1 ? " uses " : " use ") +
-                                          text + " % of the storage: " + std::to_string(use.usedBytes) +
-                                          " of " + std::to_string(use.storedBytes) + " bytes");
+                                          std::string(text, end.ptr) +
+                                          " % of the storage: " + std::to_string(use.usedBytes) + " of " +
+                                          std::to_string(use.storedBytes) + " bytes");
         verdict.key = use.keys.empty() ? "" : use.keys.front();
         verdict.evidence = use.keys;
         out.push_back(std::move(verdict));

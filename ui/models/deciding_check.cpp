@@ -3,7 +3,7 @@
 #include "ui/models/check_titles.h"
 #include "ui/models/format.h"
 
-#include <cstdlib>
+#include <charconv>
 #include <string_view>
 
 namespace lockstep {
@@ -23,7 +23,9 @@ constexpr Headline kHeadlines[] = {{"preflight", "preflight.global_batch"},
 // "0.05 s": the number in front; 0 for a text without one.
 double leadingNumber(const std::string& text)
 {
-    return std::strtod(text.c_str(), nullptr);
+    double number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number); // whatever the locale, a point
+    return number;
 }
 
 } // namespace

@@ -6,9 +6,13 @@
 #include "core/base/records.h"
 #include "core/base/status.h"
 
+#include <QProcess>
+#include <QTemporaryDir>
 #include <QtTest>
 
+#include <clocale>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <random>
 #include <set>
@@ -54,6 +58,29 @@ private Q_SLOTS:
         QVERIFY(std::isnan(*parseHexFloat(hexFloat(std::nan("")))));
         for (const char* text : {"", "x", "1.5 ", "0x1p+0z"})
             QVERIFY2(!parseHexFloat(text), text);
+    }
+
+    // Qt sets the locale of whoever starts the program; files go to others.
+    void hexFloatsHaveAPointInEveryLocale()
+    {
+        const QTemporaryDir folder;
+        const QString name = QStringLiteral("de_DE.UTF-8");
+        if (QProcess::execute(QStringLiteral("localedef"),
+                              {QStringLiteral("-i"), QStringLiteral("de_DE"), QStringLiteral("-f"),
+                               QStringLiteral("UTF-8"), folder.filePath(name)}) != 0)
+            QSKIP("No locale with a decimal comma can be made here; apt install locales brings its source.");
+        qputenv("LOCPATH", folder.path().toUtf8());
+        const char* const comma = std::setlocale(LC_NUMERIC, "de_DE.UTF-8");
+        const std::string written = hexFloat(3.0);
+        const std::optional<double> read = parseHexFloat("-0x1.8p+1"), decimal = parseHexFloat("0.05");
+        char printed[8];
+        std::snprintf(printed, sizeof printed, "%.1f", 1.5);
+        std::setlocale(LC_NUMERIC, "C");
+        QVERIFY(comma);
+        QCOMPARE(printed, "1,5"); // else nothing was tested
+        QCOMPARE(written, std::string("0x1.8p+1"));
+        QCOMPARE(read.value_or(0), -3.0);
+        QCOMPARE(decimal.value_or(0), 0.05);
     }
 
     // The numbers are part of the wire and store formats.
