@@ -17,17 +17,17 @@ bool isLauncher(const std::string& module)
                        [&](const char* launcher) { return module == launcher; });
 }
 
-// The value of --name=VALUE or --name VALUE, with dashes or underscores; empty: not there.
-std::string optionValue(const std::vector<std::string>& words, const std::string& name)
+// The value of --name=VALUE or --name VALUE among the first `count` words, with dashes or underscores; empty: not there.
+std::string optionValue(const std::vector<std::string>& words, std::size_t count, const std::string& name)
 {
-    for (std::size_t i = 0; i < words.size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         const std::size_t equals = words[i].find('=');
         std::string word = words[i].substr(0, equals);
         std::replace(word.begin(), word.end(), '_', '-');
         if (word != name)
             continue;
         const std::string value = equals == std::string::npos ? std::string() : words[i].substr(equals + 1);
-        return !value.empty() ? value : i + 1 < words.size() ? words[i + 1] : std::string();
+        return !value.empty() ? value : i + 1 < count ? words[i + 1] : std::string();
     }
     return {};
 }
@@ -58,22 +58,29 @@ std::string scriptName(const std::vector<std::string>& words)
     if (place < 0)
         return "script";
     std::string word = words[std::size_t(place)];
-    if (isModuleOption(word))
+    if (isModuleOption(word)) {
         word = std::size_t(place) + 1 < words.size() ? words[std::size_t(place) + 1] : std::string();
+        return word.substr(word.rfind('.') + 1);
+    }
     word.erase(0, word.find_last_of('/') + 1);
     return word.substr(0, word.rfind('.'));
 }
 
 int ranksOfCommand(const std::vector<std::string>& words)
 {
+    constexpr int kMost = 1'000'000; // so that a product stays an int
+    // What follows the script is the script's own, whatever it is called.
+    const std::ptrdiff_t place = placeOfScript(words);
+    const std::size_t launcher = place < 0 ? words.size() : std::size_t(place);
     int ranks = 1;
     for (const char* name : {"--nproc-per-node", "--num-processes", "--nnodes"}) {
-        const std::string value = optionValue(words, name);
+        const std::string value = optionValue(words, launcher, name);
         if (value.empty())
             continue;
         int number = 0;
         const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-        if (error != std::errc() || end != value.data() + value.size())
+        if (error != std::errc() || end != value.data() + value.size() || number < 1 ||
+            number > kMost / ranks)
             return 0;
         ranks *= number;
     }

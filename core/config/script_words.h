@@ -15,7 +15,7 @@ bool isModuleOption(const std::string& word);
 // "train" for a command with train.py or -m pkg.train; "script" without one.
 std::string scriptName(const std::vector<std::string>& words);
 // Ranks the command will start: what --nproc-per-node or --num_processes and --nnodes say; 1 without them. 0: they say
-// something that only the launcher understands ("gpu").
+// something that only the launcher understands ("gpu"), or no possible number.
 int ranksOfCommand(const std::vector<std::string>& words);
 
 } // namespace lockstep

@@ -72,12 +72,18 @@ private Q_SLOTS:
         QCOMPARE(ranksOfCommand(words("accelerate launch --num_processes 3 train.py")), 3);
         QCOMPARE(ranksOfCommand(words("torchrun --nproc-per-node gpu train.py")), 0);
         QCOMPARE(ranksOfCommand(words("torchrun train.py --nproc-per-node")), 1);
+        QCOMPARE(ranksOfCommand(words("python train.py --num-processes 4")), 1); // of its data loader
+        QCOMPARE(ranksOfCommand(words("torchrun --nproc-per-node 2 -m pkg.train --nnodes 3")), 2);
+        QCOMPARE(ranksOfCommand(words("torchrun --nproc-per-node 99999 --nnodes 99999 train.py")), 0);
+        QCOMPARE(ranksOfCommand(words("torchrun --nproc-per-node -2 --nnodes -2 train.py")), 0);
     }
 
     void aRunIsCalledLikeItsScript()
     {
         QCOMPARE(scriptName(words("python a/b/train_ddp.py")), std::string("train_ddp"));
         QCOMPARE(scriptName(words("python -m pkg")), std::string("pkg"));
+        QCOMPARE(scriptName(words("python -m pkg.train --lr 0.1")), std::string("train"));
+        QCOMPARE(scriptName(words("python -m")), std::string());
         QCOMPARE(scriptName(words("python -m torch.distributed.run a/x.py")), std::string("x"));
         QCOMPARE(scriptName(words("ls -l")), std::string("script"));
     }
