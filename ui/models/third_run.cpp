@@ -15,7 +15,7 @@ RunConfig trained(RunConfig config)
     config.steps = config.epochs = 0;
     config.record = usual.record;
     config.keepSteps = usual.keepSteps;
-    config.checkpointEvery = config.logEvery = 0;
+    config.checkpointEvery = config.logEvery = config.evalEvery = 0;
     config.resume.clear();
     return config;
 }
