@@ -18,7 +18,8 @@ double signedValue(double value, std::uint64_t signs, int k)
 
 // One block of kNormLanes elements at a time; each projection moves its bit of `signs` into the sign bit. No branch, so the
 // compiler vectorises every inner loop.
-LOCKSTEP_CLONES void addLanes(const float* data, const std::uint8_t* signs, std::size_t count, double* lanes)
+LOCKSTEP_CLONES void addLanes(const float* data, const std::uint8_t* signs, std::size_t count,
+                              double (*lanes)[kNormLanes])
 {
     double sums[kLaneSets][kNormLanes] = {};
     for (std::size_t i = 0; i + kNormLanes <= count; i += kNormLanes) {
@@ -58,19 +59,19 @@ std::vector<std::uint8_t> projectionSigns(std::size_t elements)
 
 GradientSums gradientSums(const float* data, const std::uint8_t* signs, std::size_t count)
 {
-    double lanes[kLaneSets * kNormLanes];
+    double lanes[kLaneSets][kNormLanes];
     addLanes(data, signs, count, lanes);
     const std::size_t whole = count - count % kNormLanes;
     for (std::size_t i = whole; i < count; ++i) {
         const double value = data[i];
         for (int k = 0; k < kProjections; ++k)
-            lanes[std::size_t(k) * kNormLanes + (i - whole)] += signedValue(value, signs[i], k);
-        lanes[std::size_t(kProjections) * kNormLanes + (i - whole)] += value * value;
+            lanes[k][i - whole] += signedValue(value, signs[i], k);
+        lanes[kProjections][i - whole] += value * value;
     }
     GradientSums sums;
     for (int k = 0; k < kProjections; ++k)
-        sums.projection[std::size_t(k)] = fold(lanes + k * kNormLanes);
-    sums.squares = fold(lanes + kProjections * kNormLanes);
+        sums.projection[std::size_t(k)] = fold(lanes[k]);
+    sums.squares = fold(lanes[kProjections]);
     return sums;
 }
 
