@@ -97,6 +97,13 @@ std::optional<FaultSpec> plantedFor(const std::string& cause, const Diagnosis& d
     return std::nullopt;
 }
 
+bool allNamed(const std::vector<std::string>& causes, const Diagnosis& diagnosis)
+{
+    return std::all_of(causes.begin(), causes.end(), [&diagnosis](const std::string& cause) {
+        return plantedFor(cause, diagnosis).has_value();
+    });
+}
+
 // The causes that explain both pairs alike. One that explains the second only with another parameter ("loss times 3" where
 // it was times 2) is refuted: nothing but a count was changed, and none that this parameter follows.
 std::vector<std::string> remaining(const std::vector<std::string>& causes, const Diagnosis& before,
@@ -217,6 +224,14 @@ Result<Separation> separateCauses(CliContext& context, ProjectStore& project, Di
                                  separation.change.setting, separation.change.value)};
 
     const std::int64_t steps = std::max<std::int64_t>(row->step, 1) + kReplayBeyond;
+    // A class that was found beside a replay is not seen without one.
+    const bool besideReplay = !allNamed(separation.causes, before.diagnosis);
+    if (besideReplay)
+        if (Status judged = judgeBesideReplay(context, before, steps); !judged)
+            return judged.error();
+    if (!allNamed(separation.causes, before.diagnosis))
+        return Error{ErrorKind::Input, fmt::format("{} cannot be told apart", row->cause),
+                     "the pair does not show all of them any more", "Diagnose it again with --prove"};
     sayProgress(context, fmt::format("{}: {} steps with --{} {}", row->cause, steps,
                                      separation.change.setting, separation.change.value));
     {
@@ -233,7 +248,7 @@ Result<Separation> separateCauses(CliContext& context, ProjectStore& project, Di
             to->emplace(std::move(run).value());
         }
     }
-    if (Status judged = after.judge(); !judged)
+    if (Status judged = besideReplay ? judgeBesideReplay(context, after, steps) : after.judge(); !judged)
         return judged.error();
     if (proveIt)
         if (Status proven = prove(context, after); !proven) {

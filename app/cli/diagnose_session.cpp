@@ -59,6 +59,36 @@ Result<std::optional<OpenedRun>> newest(ProjectStore& project, Fits fits)
     return std::optional<OpenedRun>();
 }
 
+// Holds the suspect against its replay without a deviation, which becomes the twin of a pair that has none.
+Result<ReplayVerdict> replayClean(CliContext& context, ReplayRunner& runner, DiagnoseSession& session,
+                                  std::int64_t until)
+{
+    const Result<std::string> folder = runner.clean(until);
+    if (!folder)
+        return folder.error();
+    Result<RunReader> reader = RunReader::open(*folder);
+    if (!reader)
+        return reader.error();
+    Result<ReplayVerdict> verdict = compareReplay(*reader, session.suspect->reader, 0, until);
+    if (!verdict)
+        return verdict;
+    sayProgress(context, fmt::format("replay without a deviation: {}",
+                                     verdict->equal ? "equal in every bit"
+                                                    : fmt::format("parts at step {}, {}", verdict->step,
+                                                                  verdict->quantity)));
+    session.replays.push_back(
+        {{"none", {}}, verdict->equal ? ReplayOutcome::Equal : ReplayOutcome::Differs, *verdict, {}});
+    if (!session.exact() && !session.twin) {
+        RunConfig config = session.suspect->config;
+        config.mode = "twin";
+        config.faults.clear();
+        session.twin.emplace(OpenedRun{session.suspect->info, std::move(config), std::move(reader).value()});
+        if (Status judged = session.judge(); !judged)
+            return judged.error();
+    }
+    return verdict;
+}
+
 } // namespace
 
 bool DiagnoseSession::exact() const
@@ -143,6 +173,18 @@ Status findTwin(ProjectStore& project, DiagnoseSession& session)
     return {};
 }
 
+Status judgeBesideReplay(CliContext& context, DiagnoseSession& session, std::int64_t until)
+{
+    if (session.exact() || session.twin)
+        return session.judge();
+    const std::int64_t last = session.suspect->info.lastStep;
+    Result<ReplayRunner> runner = ReplayRunner::create(context, session.suspect->config, last);
+    if (!runner)
+        return runner.error();
+    const Result<ReplayVerdict> verdict = replayClean(context, *runner, session, std::min(until, last));
+    return verdict ? Status() : Status(verdict.error());
+}
+
 Status prove(CliContext& context, DiagnoseSession& session)
 {
     const OpenedRun& suspect = *session.suspect;
@@ -158,30 +200,10 @@ Status prove(CliContext& context, DiagnoseSession& session)
         const std::int64_t until = known ? replayUntil(session.diagnosis, suspect.info.lastStep)
                                          : std::min(suspect.info.lastStep, kLongestClean);
         --left;
-        const Result<std::string> folder = runner->clean(until);
-        if (!folder)
-            return folder.error();
-        Result<RunReader> reader = RunReader::open(*folder);
-        if (!reader)
-            return reader.error();
-        const Result<ReplayVerdict> verdict = compareReplay(*reader, session.suspect->reader, 0, until);
+        const Result<ReplayVerdict> verdict = replayClean(context, *runner, session, until);
         if (!verdict)
             return verdict.error();
         clean = verdict->equal;
-        sayProgress(context, fmt::format("replay without a deviation: {}",
-                                         clean ? "equal in every bit"
-                                               : fmt::format("parts at step {}, {}", verdict->step,
-                                                             verdict->quantity)));
-        session.replays.push_back(
-            {{"none", {}}, clean ? ReplayOutcome::Equal : ReplayOutcome::Differs, *verdict, {}});
-        if (!session.exact() && !session.twin) {
-            RunConfig config = suspect.config;
-            config.mode = "twin";
-            config.faults.clear();
-            session.twin.emplace(OpenedRun{suspect.info, std::move(config), std::move(reader).value()});
-            if (Status judged = session.judge(); !judged)
-                return judged;
-        }
     }
     if (clean || !session.anyAboveBenign()) {
         if (clean && !settingsDiffer) // nothing but what correct runs have

@@ -29,6 +29,9 @@ Status openPair(ProjectStore& project, const std::string& reference, const std::
                 DiagnoseSession& session);
 // A replay of the suspect as it was configured, without deviations, if the project has one. Errors: reading.
 Status findTwin(ProjectStore& project, DiagnoseSession& session);
+// Judges a pair beside a twin; one that has none gets a replay up to the step, which goes with this call. Errors: no worker,
+// reading; Cancelled after a signal.
+Status judgeBesideReplay(CliContext& context, DiagnoseSession& session, std::int64_t until);
 // Holds the suspect against a clean replay first, where nothing recorded is exact; then replays one cause after another.
 // Errors: no worker, reading; Cancelled after a signal. What was found before stands.
 Status prove(CliContext& context, DiagnoseSession& session);

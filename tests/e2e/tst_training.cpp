@@ -181,20 +181,28 @@ private Q_SLOTS:
     {
         // At world 2 and two micro-batches the one is the same bits as the other.
         QTest::addColumn<QString>("planted");
-        QTest::newRow("B2") << QStringLiteral("B2");
-        QTest::newRow("B6") << QStringLiteral("B6");
+        QTest::addColumn<QStringList>("further");
+        QTest::newRow("B2") << QStringLiteral("B2") << QStringList();
+        QTest::newRow("B6") << QStringLiteral("B6") << QStringList();
+        // Only a replay shows the causes then.
+        QTest::newRow("B6 behind random masks")
+            << QStringLiteral("B6") << QStringList{QStringLiteral("--dropout"), QStringLiteral("0.2")};
     }
 
     void causesOfTheSameBitsAreToldApartByAnotherCount()
     {
         QFETCH(QString, planted);
-        const QStringList both{"--accumulate", "2", "--steps", "4", "--batch", "8"};
+        QFETCH(QStringList, further);
+        const QStringList both = QStringList{"--accumulate", "2", "--steps", "4", "--batch", "8"} + further;
         QCOMPARE(run(QStringList{"--mode", "single", "--align-world", "2", "--name", "one"} + both).exitCode,
                  0);
         QCOMPARE(run(QStringList{"--mode", "ddp", "--world", "2", "--fault", planted, "--name", "bad"} + both)
                      .exitCode,
                  0);
-        const auto found = cli_->run({"diagnose", project_, "one", "bad", "--json"}).json();
+        QStringList diagnose{"diagnose", project_, "one", "bad", "--json"};
+        if (!further.isEmpty())
+            diagnose << "--prove";
+        const auto found = cli_->run(diagnose).json();
         QCOMPARE(found["findings"][0]["causes"].Size(), 2U);
         const CliResult told = cli_->run({"diagnose", project_, "one", "bad", "--separate", "--json"});
         QVERIFY2(told.exitCode == 1, told.error.constData());
