@@ -14,7 +14,7 @@ private Q_SLOTS:
             QSKIP("The judge is Python torch in .venv, which is not there. Run ./dev setup.");
     }
     void everyCellEqualsPythonTorch() { QVERIFY(judge(QStringLiteral("parity.py"))); }
-    void anEvaluationEqualsPythonTorchAndMovesNothing() { QVERIFY(judge(QStringLiteral("evaluation.py"))); }
+    void anEvaluationIsReplayedAndMovesNothing() { QVERIFY(judge(QStringLiteral("evaluation.py"))); }
 };
 
 QTEST_GUILESS_MAIN(TestEngineParity)

@@ -1,8 +1,8 @@
-"""The evaluation pass: equal to Python torch in every bit, replayed by the twin, and nothing of the training moves.
+"""The evaluation pass: replayed by the twin in every bit, and nothing of the training moves. (parity.py holds it against Python.)
 
-evaluation.py WORKER [--worlds 0,3]
-Of every case four runs: with evaluation (held against Python torch as parity.py does, its metric included), without (all
-that was recorded and saved must be the same), as a twin, and with fault F9 (Python torch counts the repeats, too).
+evaluation.py WORKER [--worlds 0,3] [--python]
+Of every case four runs: with evaluation, without (all that was recorded and saved must be the same), as a twin, and with
+fault F9 (which counts the repeats and changes nothing else). --python: against Python torch, too.
 """
 import argparse
 import os
@@ -41,7 +41,7 @@ def model_bytes(folder, k, steps):
     return {name: t.numpy().tobytes() for name, t in torch.load(path, weights_only=True)["model"].items()}
 
 
-def judge_world(worker, world):
+def judge_world(worker, world, python):
     """-> cases, values compared, what was wrong"""
     ranks, wrong, compared = max(world, 1), [], 0
     mode = dict(mode="ddp", world=world) if world else dict(mode="single")
@@ -50,7 +50,7 @@ def judge_world(worker, world):
         for case in CASES:
             on = dict(case, **mode)
             configs += [on, dict(on, eval_every=0), dict(on, faults=[dict(id="F9", parameters={})]) if world else on]
-        parity.run(worker, world, configs, folder)
+        parity.run(worker, world, configs, folder, reference=python)
         if world:
             twins = os.path.join(folder, "twins")
             os.mkdir(twins)
@@ -66,7 +66,7 @@ def judge_world(worker, world):
                 wrong.append(f"{name}: evaluating changed the saved model")
             for rank in range(ranks):
                 path = lambda k: os.path.join(folder, f"{k}_r{rank}.bin")
-                for k in {on, faulty}:
+                for k in {on, faulty} if python else ():
                     count, differ = parity.compare(folder, k, rank, configs[k])
                     compared += count
                     wrong += [f"{name}, rank {rank}, against Python: {d}" for d in differ]
@@ -92,10 +92,11 @@ def judge_world(worker, world):
 def main():
     a = argparse.ArgumentParser()
     a.add_argument("worker"), a.add_argument("--worlds", default="0,3")
+    a.add_argument("--python", action="store_true")
     o = a.parse_args()
     bad = 0
     for world in map(int, o.worlds.split(",")):
-        cases, compared, wrong = judge_world(os.path.abspath(o.worker), world)
+        cases, compared, wrong = judge_world(os.path.abspath(o.worker), world, o.python)
         bad += len(wrong) + (not compared)
         print(f"world {world or 'single'}: {cases} cases, {compared} values compared bit by bit, {len(wrong)} wrong", flush=True)
         for w in wrong[:8]:
