@@ -91,6 +91,20 @@ class Recording(unittest.TestCase):
         self.assertEqual([s["ids"][0] for s in r.samples], [0, 10, 20, 30] * 2)
         self.assertEqual([s["step"] for s in r.samples], list(range(1, 9)))
 
+    def test_a_sum_divided_by_all_targets_of_a_step_is_a_mean_however_many_micro_batches(self) -> None:
+        for accumulate in (2, 8):
+            r = train(f"""
+    losses = []
+    for turn in range({accumulate}):
+        label = torch.arange(4) % 2
+        loss = nn.functional.cross_entropy(model(torch.full((4, 4), 0.1 * turn)), label, reduction="sum")
+        losses.append(loss.item() / 4)
+        (loss / (4 * {accumulate})).backward()
+    optimizer.step()
+    print(f"loss={{sum(losses) / len(losses):.6f}}")
+""", options=("--metric", "loss=([0-9.]+)")).recorded
+            self.assertAlmostEqual(r.real(1, q.LOSS), r.real(1, q.LOSS_LOGGED), places=5)
+
     def test_accumulation_is_one_step_of_several_micro_batches(self) -> None:
         r = train("""
     for i, (features, label) in enumerate(DataLoader(data, batch_size=5)):

@@ -41,9 +41,10 @@ class Micro:
             return
         if (self.size or not loaders) and self.targets.all > self.size:
             self.tokens = self.targets.counted
-        # A sum that the script divides by a number of targets is a mean with a weight: its own targets in those of all.
+        # A sum that the script divides by a number of targets is a mean with a weight: its own targets in those of all, of
+        # however many micro-batches. A weight far above 1 is that of a sum which was divided by something else.
         weight = self.divisor * self.targets.counted
-        if self.targets.summed and self.factors and 0.2 < weight < 5:
+        if self.targets.summed and self.factors and 0 < weight < 5:
             self.divisor = weight
             self.factors = [weight] if abs(weight - 1) > 1e-6 else []
 
@@ -53,14 +54,19 @@ class Micro:
         return value / self.divisor
 
 
-def settle(micros: list[Micro], loaders: bool) -> None:
-    """Some scripts (accelerate's and Hugging Face's trainers among them) fetch all batches of a step before its first pass."""
+def settle(micros: list[Micro], loaders: bool, forward_size: int) -> None:
+    """Some scripts (accelerate's and Hugging Face's trainers among them) fetch all batches of a step before its first pass;
+    others pass over batches, to go on where an earlier training ended. `forward_size`: samples of the last forward pass, where
+    it was seen."""
     first = micros[0].batches if micros else []
     late = len(micros) > 1 and len(first) == len(micros) and not any(micro.batches for micro in micros[1:])
     if late and len({batch.source for batch in first}) == 1:
         for micro, batch in zip(micros, list(first)):
             micro.batches = [batch]
     for micro in micros:
+        last = {batch.source: batch for batch in micro.batches}
+        if len(last) == 1 and forward_size == micro.batches[-1].size and forward_size:
+            micro.batches = list(last.values())
         micro.settle(loaders)
 
 
