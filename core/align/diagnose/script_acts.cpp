@@ -4,23 +4,30 @@
 #include "core/config/json.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace lockstep::align {
 
 namespace {
 
+struct Standing {
+    std::optional<rapidjson::Document> said;
+    bool varies = false; // the probe has stopped telling: what holds at the step is not known
+};
+
 // The last event of the kind up to the step: it holds until the next one.
-std::optional<rapidjson::Document> standing(const RunTrace& run, int rank, const char* kind,
-                                            std::int64_t step)
+Standing standing(const RunTrace& run, int rank, const char* kind, std::int64_t step)
 {
-    std::optional<rapidjson::Document> found;
+    Standing found;
     for (const EventRecord& event : run.events()) {
         if (event.kind != kind || event.step > step || event.rank != rank)
             continue;
         rapidjson::Document json;
         json.Parse(event.detail.c_str());
-        if (json.IsObject())
-            found = std::move(json);
+        if (!json.IsObject())
+            continue;
+        found.varies = event.step < step && json.HasMember("varies");
+        found.said = std::move(json);
     }
     return found;
 }
@@ -69,8 +76,8 @@ bool sumsNarrow(const RunTrace& run, std::int64_t step)
 
 std::optional<ReductionActs> reductionActs(const RunTrace& run, std::int64_t step)
 {
-    const std::optional<rapidjson::Document> json = standing(run, run.ranks().front(), "reduction", step);
-    if (!json)
+    const auto [json, varies] = standing(run, run.ranks().front(), "reduction", step);
+    if (!json || varies)
         return {};
     ReductionActs acts{words(*json, "forward"), words(*json, "backward")};
     if (acts.forward.empty() || acts.forward.size() != acts.backward.size())
@@ -81,7 +88,7 @@ std::optional<ReductionActs> reductionActs(const RunTrace& run, std::int64_t ste
 LossFactors lossFactors(const RunTrace& run, int rank, std::int64_t step)
 {
     LossFactors factors;
-    const std::optional<rapidjson::Document> json = standing(run, rank, "loss_factors", step);
+    const std::optional<rapidjson::Document> json = standing(run, rank, "loss_factors", step).said;
     if (!json || !json->HasMember("factors") || !(*json)["factors"].IsArray())
         return factors;
     for (const auto& micro : (*json)["factors"].GetArray()) {
@@ -106,6 +113,10 @@ std::optional<LossScaling> lossScaling(const RunTrace& reference, const RunTrace
 {
     if (!isUsersScript(reference.traits()) || !isUsersScript(suspect.traits()))
         return {};
+    for (const RunTrace* run : {&reference, &suspect})
+        for (const int rank : run->ranks())
+            if (standing(*run, rank, "loss_factors", step).varies)
+                return {};
     const LossFactors theirs = lossFactors(reference, reference.ranks().front(), step);
     const LossFactors own = lossFactors(suspect, suspect.ranks().front(), step);
     for (const int rank : suspect.ranks())
@@ -124,6 +135,8 @@ std::optional<LossScaling> lossScaling(const RunTrace& reference, const RunTrace
     scaling.notDivided = count > 1;
     for (std::size_t micro = 0; micro < count; ++micro) {
         const double ratio = product(at(own, micro)) / product(at(theirs, micro));
+        if (!std::isfinite(ratio))
+            return {};
         if (near(ratio, 1, 1e-6))
             continue;
         if (!scaling.micros.empty() && !near(ratio, scaling.factor, 1e-6))

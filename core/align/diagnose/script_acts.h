@@ -29,12 +29,13 @@ struct ReductionActs {
 // nullopt: nothing is known, for instance because there is no wrapper.
 std::optional<ReductionActs> reductionActs(const RunTrace& run, std::int64_t step);
 
-// What the script multiplied the loss of each micro-batch of the step by, the last factor first. Empty: by nothing.
+// What the script multiplied the loss of each micro-batch of the step by, the last factor first, as last told. Empty: by nothing.
 using LossFactors = std::vector<std::vector<double>>;
 LossFactors lossFactors(const RunTrace& run, int rank, std::int64_t step);
 double product(const std::vector<double>& factors);
 
-// How the script scales its loss otherwise than the reference's script does; nullopt: alike, or not by one factor.
+// How the script scales its loss otherwise than the reference's script does; nullopt: alike, not by one factor, or not known
+// at this step, because the factors change too often to be told.
 struct LossScaling {
     double factor = 1;               // on the gradient of these backward passes, against the reference
     std::vector<std::size_t> micros; // counted from 0

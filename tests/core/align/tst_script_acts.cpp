@@ -99,6 +99,20 @@ private Q_SLOTS:
         QVERIFY(!lossScaling(*Script(1, 1, {}), *weighted, 1));
     }
 
+    // The probe tells eight changes; then only the step it told last is known.
+    void whatChangesTooOftenIsNotKnown()
+    {
+        const Script plain(1, 1, {});
+        const Script wild(2, 1,
+                          {{0, 3, "loss_factors", R"({"factors":[[2]],"varies":true})"},
+                           {1, 3, "loss_factors", R"({"factors":[[2]],"varies":true})"},
+                           {0, 3, "reduction", R"({"forward":["sync"],"backward":["sync"],"varies":true})"}});
+        QVERIFY(lossScaling(*plain, *wild, 3));
+        QVERIFY(reductionActs(*wild, 3));
+        QVERIFY(!lossScaling(*plain, *wild, 4));
+        QVERIFY(!reductionActs(*wild, 4));
+    }
+
     void copiesOfTheModelMoveOrDoNot()
     {
         QVERIFY(modelCopies(*Script(1, 1, {})).module.empty());
