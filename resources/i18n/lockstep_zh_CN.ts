@@ -2387,6 +2387,10 @@ ence</source>
         <source>%1 %2 instead of %3</source>
         <translation>%1 为 %2 而非 %3</translation>
     </message>
+    <message>
+        <source>In these runs %1 are the same bits. Run both scripts with %2 and diagnose that pair.</source>
+        <translation>在这两次运行中，%1 逐位相同。请以%2运行两个脚本，并诊断这一对。</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::FindingsModel</name>

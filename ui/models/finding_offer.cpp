@@ -38,6 +38,12 @@ void offerSeparation(const std::vector<std::string>& causes, const RunConfig& su
     for (const std::string& cause : causes)
         ids << qs(cause);
     const QString joined = ids.join(Tr::tr(" and "));
+    if (isScript(suspect)) { // its own code decides its counts
+        offer.separates =
+            Tr::tr("In these runs %1 are the same bits. Run both scripts with %2 and diagnose that pair.")
+                .arg(joined, with);
+        return;
+    }
     offer.separates =
         Tr::tr("In these runs %1 are the same bits. A few steps of both with %2 tell them apart.")
             .arg(joined, with);
@@ -94,12 +100,12 @@ FindingOffer findingOffer(const FindingRow& finding, const ProjectSnapshot& snap
     const RunEntry* reference = snapshot.run(qs(finding.runA));
     const RunEntry* suspect = snapshot.run(qs(finding.runB));
     if (!reference || !suspect || !reference->configReadable || !suspect->configReadable ||
-        isScript(suspect->config) || finding.confidence == "benign")
+        finding.confidence == "benign")
         return offer;
     const std::vector<std::string> causes = causesOf(finding);
     if (causes.size() > 1)
         offerSeparation(causes, suspect->config, offer);
-    else
+    else if (!isScript(suspect->config))
         offerSetting(causes.front(), *reference, *suspect, offer);
     return offer;
 }

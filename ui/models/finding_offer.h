@@ -10,14 +10,15 @@
 namespace lockstep {
 
 struct FindingOffer {
-    // Sentence and button of the separating run; empty: the finding has one cause, or no run tells them apart.
+    // Sentence and button of the separating run; empty: the finding has one cause, or no run tells them apart. Scripts get
+    // the sentence alone: no option of ours reaches them.
     QString separates, separateButton;
     // The suspect's configuration with the deciding setting of the reference, and what changes ("lr 0.05 instead of 0.1").
     std::optional<RunConfig> mended;
     QString change;
 };
 
-// Nothing is offered where a run of the pair is gone, or where it is a script of the user's: no option of ours reaches it.
+// Nothing is offered where a run of the pair is gone.
 FindingOffer findingOffer(const FindingRow& finding, const ProjectSnapshot& snapshot);
 
 } // namespace lockstep

@@ -9,6 +9,7 @@
 
 #include <QEvent>
 #include <QGridLayout>
+#include <QScrollArea>
 
 #include <algorithm>
 
@@ -84,8 +85,15 @@ DrillsPage::DrillsPage(const PageContext& context, QWidget* parent)
     side->setSpacing(12);
     side->addWidget(makeTimeoutPane());
     side->addWidget(makeDegradePane(), 1);
-    side_->setFixedWidth(kSideWidth);
-    addSide(side_);
+    side_->setObjectName(QStringLiteral("scrollBody"));
+    auto* scroll = new QScrollArea(this); // a low window cuts nothing
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    scroll->setWidget(side_);
+    scroll->setFixedWidth(kSideWidth);
+    addSide(scroll);
 
     connect(drillsTable_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this](const QModelIndex& current) { showDrill(current.row()); });

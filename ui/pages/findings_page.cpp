@@ -260,7 +260,7 @@ void FindingsPage::showOffer(const FindingRow& finding)
     offer_->setText(offered_.separates);
     offer_->setVisible(!offered_.separates.isEmpty());
     separate_->setText(offered_.separateButton);
-    separate_->setVisible(!offered_.separates.isEmpty());
+    separate_->setVisible(!offered_.separateButton.isEmpty());
     separate_->setEnabled(!separated_);
     apply_->setText(tr("Run again with %1").arg(offered_.change));
     apply_->setVisible(offered_.mended.has_value());
