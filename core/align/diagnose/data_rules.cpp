@@ -120,12 +120,13 @@ void orderRepeats(const Case& c, Suspicions& out)
     }
 }
 
-// The step of the last resume; -1: none.
+// The step of the last resume; -1: none. A script that puts state into an optimizer goes on with an earlier training.
 std::int64_t lastResume(const RunTrace& run)
 {
     std::int64_t step = -1;
     for (const EventRecord& event : run.events())
-        if (event.kind == "resume")
+        if (event.kind == "resume" ||
+            (event.kind == "loaded" && event.detail.find("\"optimizer\"") != std::string::npos))
             step = std::max(step, event.step);
     return step;
 }

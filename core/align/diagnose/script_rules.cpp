@@ -162,6 +162,16 @@ void otherPrecision(const Case& c, Suspicions& out)
     out.push_back(std::move(s));
 }
 
+// The script loaded a file, or put state into its optimizer, before the first step.
+bool resumesAtStart(const RunTrace& run)
+{
+    return std::any_of(run.events().begin(), run.events().end(), [](const EventRecord& event) {
+        return event.step <= 0 &&
+               (event.kind == "resume" ||
+                (event.kind == "loaded" && event.detail.find("\"optimizer\"") != std::string::npos));
+    });
+}
+
 // Before the first step nothing was added up: weights that were made or loaded alike are the same bits.
 void otherStart(const Case& c, Suspicions& out)
 {
@@ -172,7 +182,7 @@ void otherStart(const Case& c, Suspicions& out)
         const auto own = c.sus().bits(rank, quantity, 0), theirs = c.ref().bits(c.refRank(rank), quantity, 0);
         return own && theirs && *own != *theirs && c.sus().sameOnRanks(quantity, 0).value_or(false);
     };
-    const bool loaded = lastLoad(c.sus(), 0) == 0 || lastLoad(c.ref(), 0) == 0;
+    const bool loaded = resumesAtStart(c.sus()) || resumesAtStart(c.ref());
     if (differs(Quantity::ParamFingerprint)) {
         Suspicion s =
             suspect(loaded ? "F1" : "C7", loaded ? kSignature + 8 : kPattern, 0, "parameters at step 0",
@@ -185,7 +195,7 @@ void otherStart(const Case& c, Suspicions& out)
                               -1,
                               {}});
         out.push_back(std::move(s));
-    } else if (loaded && differs(Quantity::OptimizerFingerprint)) {
+    } else if (differs(Quantity::OptimizerFingerprint)) { // new ones are all alike
         out.push_back(
             suspect("F5", kSignature + 7, std::max<std::int64_t>(1, c.start()), "state of the optimizer",
                     "Before the first step the optimizer's state is not the reference's; the weights are.",

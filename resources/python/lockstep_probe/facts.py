@@ -65,7 +65,7 @@ def settle(micros: list[Micro], loaders: bool, forward_size: int) -> None:
             micro.batches = [batch]
     for micro in micros:
         last = {batch.source: batch for batch in micro.batches}
-        if len(last) == 1 and forward_size == micro.batches[-1].size and forward_size:
+        if loaders and len(last) == 1 and forward_size == micro.batches[-1].size:
             micro.batches = list(last.values())
         micro.settle(loaders)
 

@@ -71,6 +71,7 @@ class Session:
         self.backward_begin = self.optimizer_begin = self.ready_at
         self.printed_step = -1
         self.loads = 0
+        self.forward_size = 0  # samples of the last forward pass of the first step
 
     def announce(self) -> None:
         """Tells the host of this rank, once it is one."""
@@ -130,8 +131,9 @@ class Session:
         if not any(p.requires_grad for p in module.parameters()):
             return
         self.begin()
+        self.forward_size = batch_size(inputs)
         if not self.batches.seen:
-            size = batch_size(inputs)
+            size = self.forward_size
             self.batches.add(Batch(None, content_hashes(self.measures, inputs, size), size))
 
     @watching
@@ -170,8 +172,8 @@ class Session:
 
     @watching
     def loaded(self, what: str, detail: dict[str, Any]) -> None:
-        """State was put into a model or an optimizer that has trained."""
-        if self.step > 0 and self.loads < 64:
+        """State was put into a model or an optimizer."""
+        if self.loads < 64:
             self.loads += 1
             self.event("loaded", dict(detail, what=what))
 
@@ -305,7 +307,8 @@ class Session:
 
     def close(self) -> None:
         self.step += 1
-        settle(self.cycle.micros, self.batches.seen)
+        settle(self.cycle.micros, self.batches.seen, self.forward_size)
+        self.forward_size = 0
         self.recording.step(self.cycle)
         self.acts.step_closed(self.cycle)
         if self.step == 1:

@@ -102,6 +102,10 @@ CASES = [
     Case("augmented", "", "sample_content", 1),
     Case("augmented", "A8", "sample_content", 1, cause="A8"),
     Case("augmented", "E6", "sample_content", 1, cause="E6", shown_at=0),
+    Case("continued"),
+    Case("continued", "F1", "loss", 1, cause="F1", shown_at=0),
+    Case("continued", "F5", "update_norm", 1, cause="F5"),
+    Case("continued", "F7", "sample_ids", 1, cause="F7"),
     Case("evaluated"),
     Case("evaluated", "F9", cause="F9", shown_at=3),
     # Written after the rules were made, to see what they are worth: docs/measurements.md has what came out at first.
