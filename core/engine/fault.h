@@ -170,6 +170,9 @@ struct FaultRegistration {
     explicit FaultRegistration(FaultEntry entry) { faultRegistry().push_back(std::move(entry)); }
 };
 
+// As several faults describe their parameter "step".
+inline constexpr const char* kFirstStep = "step: first step that has it (1)";
+
 // The usual entry: a fault class that is made from its FaultSpec.
 template<typename T>
 FaultEntry faultEntry(FaultInfo info)

@@ -61,7 +61,7 @@ public:
     }
 };
 
-const FaultRegistration registrations[] = {
+const FaultRegistration accumulationRegistrations[] = {
     faultRegistration<FlagAfterForward>(
         {.id = "B7",
          .sentence =

@@ -50,7 +50,7 @@ private:
 
 const std::string kModule = "param: start of the names of the parameters (those of the first module)";
 
-const FaultRegistration registrations[] = {
+const FaultRegistration bucketRegistrations[] = {
     faultRegistration<Replaced>(
         {.id = "C3",
          .sentence = "a parameter is replaced after the wrapper was made",

@@ -35,7 +35,7 @@ public:
     }
 };
 
-const FaultRegistration registrations[] = {
+const FaultRegistration bufferRegistrations[] = {
     faultRegistration<LocalStatistics>(
         {.id = "C8",
          .sentence =

@@ -36,7 +36,7 @@ public:
     }
 };
 
-const FaultRegistration registrations[] = {
+const FaultRegistration checkpointRegistrations[] = {
     faultRegistration<PartLost<SavedPart::Model>>(
         {.id = "F1",
          .sentence =

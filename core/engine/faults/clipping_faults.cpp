@@ -71,7 +71,7 @@ private:
     int rank_;
 };
 
-const FaultRegistration registrations[] = {
+const FaultRegistration clippingRegistrations[] = {
     faultRegistration<ClippedBeforeReduction>(
         {.id = "D3",
          .sentence = "each rank clips its own gradients, and the clipped ones are averaged",

@@ -158,7 +158,7 @@ private:
     double kept_;
 };
 
-const FaultRegistration registrations[] = {
+const FaultRegistration dataRegistrations[] = {
     faultRegistration<NoSplit>({.id = "A1",
                                 .sentence = "no sampler splits the dataset: every rank sees all of it",
                                 .title = "no split",

@@ -12,7 +12,7 @@ public:
     bool trimsEvaluation() override { return false; }
 };
 
-const FaultRegistration registrations[] = {
+const FaultRegistration evaluationRegistrations[] = {
     faultRegistration<RepeatsCounted>(
         {.id = "F9",
          .sentence = "the samples that the sampler repeats to give all ranks equally many enter the metric",

@@ -19,7 +19,7 @@ public:
     LogForm logForm(LogForm) override { return LogForm::Sum; }
 };
 
-const FaultRegistration registrations[] = {
+const FaultRegistration loggingRegistrations[] = {
     faultRegistration<OwnLossLogged>(
         {.id = "B10",
          .sentence = "rank 0 logs its own loss as if it were that of all ranks",

@@ -74,9 +74,8 @@ private:
 };
 
 const std::string kFactor = "k: factor instead of the world size";
-const std::string kFirstStep = "step: first step that has it (1)";
 
-const FaultRegistration registrations[] = {
+const FaultRegistration lossRegistrations[] = {
     faultRegistration<SumLoss>({.id = "B1",
                                 .sentence = "the loss is the sum over the batch; DDP averages the sums",
                                 .title = "sum loss",

@@ -70,7 +70,7 @@ private:
     double step_;
 };
 
-const FaultRegistration registrations[] = {
+const FaultRegistration optimizerRegistrations[] = {
     faultRegistration<RateTimesWorld>(
         {.id = "D1",
          .sentence = "the learning rate is multiplied by the world size",

@@ -63,7 +63,7 @@ public:
     }
 };
 
-const FaultRegistration registrations[] = {
+const FaultRegistration precisionRegistrations[] = {
     faultRegistration<OtherOrder>({.id = "C12",
                                    .sentence = "the ranks' gradients are added in another order",
                                    .title = "other reduction order (benign)",

@@ -42,7 +42,7 @@ public:
     }
 };
 
-const FaultRegistration registrations[] = {
+const FaultRegistration randomRegistrations[] = {
     faultRegistration<Nondeterministic>(
         {.id = "E4",
          .sentence = "gradients differ in their last bits from run to run, as with nondeterministic kernels",

@@ -108,9 +108,8 @@ private:
     double share_;
 };
 
-const std::string kFirstStep = "step: first step that has it (1)";
 
-const FaultRegistration registrations[] = {
+const FaultRegistration synchronisationRegistrations[] = {
     faultRegistration<NoSyncKept>({.id = "B8",
                                    .sentence = "gradients are never reduced: no_sync is left on",
                                    .parameters = {kFirstStep},
