@@ -3,6 +3,7 @@
 #include "app/cli/cli_context.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -13,9 +14,22 @@ namespace lockstep {
 
 namespace {
 
+volatile pid_t detachedProcess = 0;
+
+// Whoever ends the starter before there is an answer means what it waits for.
+void passOn(int signal)
+{
+    kill(detachedProcess, signal);
+}
+
 // Waits for the detached process's answer; without one, for its end.
 int relay(int answer, pid_t child)
 {
+    detachedProcess = child;
+    struct sigaction action = {};
+    action.sa_handler = passOn;
+    for (const int signal : {SIGTERM, SIGINT})
+        sigaction(signal, &action, nullptr);
     std::string text;
     char bytes[4096];
     for (;;) {

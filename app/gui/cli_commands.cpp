@@ -74,10 +74,11 @@ void CliCommands::run(const QString& command, const QStringList& arguments, int 
     if (!workingFolder.isEmpty())
         process->setWorkingDirectory(workingFolder);
     running_ << process;
-    waiting_ += waits;
-    const auto finish = [this, process, waits] {
+    if (waits)
+        waiting_ << process;
+    const auto finish = [this, process] {
         running_.removeOne(process);
-        waiting_ -= waits;
+        waiting_.removeOne(process);
         process->deleteLater();
         Q_EMIT pendingChanged(pending());
     };
@@ -288,7 +289,8 @@ QString CliCommands::scriptLine(const ScriptRun& script) const
 void CliCommands::cancelPending()
 {
     for (QProcess* process : std::as_const(running_))
-        process->terminate();
+        if (!waiting_.contains(process))
+            process->terminate();
 }
 
 } // namespace lockstep

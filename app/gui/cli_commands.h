@@ -38,7 +38,7 @@ public:
     void writeReport(const QString& path) override;
     QString commandLine(const RunConfig& config) const override;
     QString scriptLine(const ScriptRun& script) const override;
-    int pending() const override { return int(running_.size()) - waiting_; }
+    int pending() const override { return int(running_.size() - waiting_.size()); }
     void cancelPending() override;
 
 private:
@@ -53,7 +53,9 @@ private:
 
     QString folder_;
     QList<QProcess*> running_;
-    int waiting_ = 0; // of running_: those that wait for another run's end, which nobody has to look at
+    // Of running_: those that wait for another run's end. They are nothing to look at and no part of what Cancel means; to
+    // stop that run ends them.
+    QList<QProcess*> waiting_;
     QueryJobs jobs_;
 };
 

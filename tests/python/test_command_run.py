@@ -90,6 +90,15 @@ class CommandRun(unittest.TestCase):
         self.assertIsNone(waiting.poll())
         _, runs, _ = self.call("runs", self.project)
         self.assertEqual(len(runs), 1)
+        # Whoever is stopped while it waits starts nothing afterwards.
+        given_up = subprocess.Popen([CLI, "probe", self.project, "--detach", "--after", first["run"],
+                                     *self.command("ok")[2:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.6)
+        given_up.terminate()
+        _, errors = given_up.communicate(timeout=60)  # ends with the process that held the pipes
+        self.assertEqual(given_up.returncode, 143)
+        self.assertIn("The wait for it was stopped", errors)
+        self.assertIsNone(waiting.poll())
         self.call("stop", self.project, first["run"])
         _, errors = waiting.communicate(timeout=60)
         self.assertEqual(waiting.returncode, 4)  # stopped, so there is nothing to go on from

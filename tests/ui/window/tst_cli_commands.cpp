@@ -90,6 +90,7 @@ private Q_SLOTS:
         commands.startScripts({fake({"ok"}), fake({"ok", "ok"})});
         QTRY_COMPARE_WITH_TIMEOUT(started.size(), 1, 30'000);
         QCOMPARE(commands.pending(), 0); // what only waits is nothing to look at
+        commands.cancelPending();        // nor to cancel
         QTRY_COMPARE_WITH_TIMEOUT(started.size(), 2, 30'000);
         QVERIFY(failed.isEmpty());
         const std::vector<RunInfo> list = runs(); // newest first
