@@ -95,6 +95,7 @@ FindingsPage::FindingsPage(const PageContext& context, QWidget* parent)
                     return;
                 setWorking(false);
                 separated_.reset();
+                separate_->setEnabled(true);
                 banner_->showMessage(State::Failed, tr("The diagnosis could not be made"), sentence);
             });
     connect(&context.commands, &RunCommands::runStarted, this, [this](const QString& run) {
@@ -181,7 +182,7 @@ void FindingsPage::refresh()
         strip_->setSentence(State::None, tr("The causal chain of a finding's runs stands here."));
     if (findings_->rowCount() > 0 && !table_->currentIndex().isValid())
         table_->setCurrentIndex(
-            findings_->index(rowOfPair(), 0)); // the pair stays after a new diagnosis of it
+            findings_->index(rowOfPair(shownPair_), 0)); // the pair stays after a new diagnosis of it
     else
         showFinding(table_->currentIndex().row());
     if (toldApart_)
@@ -193,10 +194,10 @@ void FindingsPage::refresh()
     }
 }
 
-int FindingsPage::rowOfPair() const
+int FindingsPage::rowOfPair(const QString& pair) const
 {
     for (int row = 0; row < findings_->rowCount(); ++row)
-        if (pairOf(findings_->finding(row)) == shownPair_)
+        if (pairOf(findings_->finding(row)) == pair)
             return row;
     return 0;
 }
@@ -281,7 +282,7 @@ void FindingsPage::separate()
 // The finding of the pair says it, once the project has it.
 void FindingsPage::tellWhatRemains()
 {
-    const int row = rowOfPair();
+    const int row = rowOfPair(pairOf(*separated_));
     if (row >= findings_->rowCount() || pairOf(findings_->finding(row)) != pairOf(*separated_))
         return;
     const FindingRow& now = findings_->finding(row);

@@ -44,7 +44,7 @@ private:
     void openEvidence(const EvidenceText& row);
     void showStrip();
     void setWorking(bool on);
-    int rowOfPair() const; // of the finding shown last; the first where it is gone
+    int rowOfPair(const QString& pair) const; // the first where it is gone
 
     FindingsModel* findings_;
     CausalStrip* strip_;

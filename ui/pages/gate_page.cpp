@@ -166,7 +166,11 @@ void GatePage::build()
     inset->setContentsMargins(20, 16, 16, 0);
     inset->addWidget(earlier_);
     above_->hide();
-    connect(earlier_, &Banner::dismissed, above_, &QWidget::hide);
+    earlier_->setObjectName(QStringLiteral("overriddenBefore"));
+    connect(earlier_, &Banner::dismissed, this, [this] {
+        read_ = overridesBefore(*this->context().project.snapshot(), phase_);
+        above_->hide();
+    });
     body()->addWidget(above_);
     body()->addWidget(stack_, 1);
 
@@ -218,8 +222,9 @@ void GatePage::refresh()
 
     // Whoever works here should know what it rests on.
     const QStringList earlier = overridesBefore(*snapshot, phase_);
-    above_->setVisible(!earlier.isEmpty() && now.open);
-    if (earlier.isEmpty())
+    const bool news = !earlier.isEmpty() && earlier != read_;
+    above_->setVisible(news && now.open);
+    if (!news)
         earlier_->clear();
     else
         earlier_->showMessage(State::Overridden,

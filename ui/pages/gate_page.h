@@ -54,7 +54,8 @@ private:
     QProgressBar* progress_;
     QPushButton* cancel_;
     Banner* banner_;
-    Banner* earlier_; // what was overridden before this phase
+    Banner* earlier_;  // what was overridden before this phase
+    QStringList read_; // of these: what was dismissed
     QWidget* above_ = nullptr;
     QStackedWidget* stack_;
     QVBoxLayout *column_ = nullptr, *detailColumn_ = nullptr;
