@@ -4,6 +4,7 @@
 #include "app/cli/gate_gradients.h"
 #include "app/cli/gate_kept.h"
 #include "app/cli/gate_precision.h"
+#include "app/cli/gate_recorded.h"
 #include "app/cli/gate_request.h"
 #include "app/cli/json_output.h"
 #include "app/cli/stopped.h"
@@ -121,7 +122,13 @@ Result<GateInfo> judge(CliContext& context, ProjectStore& project, const GateReq
         return judgePreflightPhase(project, request);
     if (request.phase == "data")
         return judgeDataPhase(context, project, request, findings);
-    // The phases that train.
+    // The phases that train, except where what is trained is a script, which the engine does not know.
+    const Result<std::optional<RecordedPair>> scripts = scriptRuns(project, request);
+    if (!scripts)
+        return scripts.error();
+    if (*scripts)
+        return request.phase == "gradients" ? judgeRecordedPhase(project, **scripts)
+                                            : Result(engineOnlyGate(request.phase, **scripts));
     Result<std::optional<RunInfo>> run = newestRun(project, "ddp", request.run);
     if (!run)
         return run.error();

@@ -17,5 +17,7 @@ std::string scriptName(const std::vector<std::string>& words);
 // Ranks the command will start: what --nproc-per-node or --num_processes and --nnodes say; 1 without them. 0: they say
 // something that only the launcher understands ("gpu"), or no possible number.
 int ranksOfCommand(const std::vector<std::string>& words);
+// The line that a shell reads back as these words.
+std::string commandLineOf(const std::vector<std::string>& words);
 
 } // namespace lockstep

@@ -3,6 +3,7 @@
 
 #include "core/align/compare.h"
 #include "core/gates/gradients_judge.h"
+#include "core/gates/sample_agreement.h"
 
 #include <algorithm>
 #include <string>
@@ -15,11 +16,13 @@ class GradientsChecks
 {
 public:
     GradientsChecks(const RunConfig& base, const std::vector<GradientsRecord>& records)
-        : base_(base), records_(records)
+        : base_(base), records_(records), script_(isScript(base))
     {
     }
 
     Result<GateInfo> judge();
+    // The same for runs that the probe recorded (gradients_recorded.h).
+    Result<GateInfo> judgeRecorded(const std::string& howToRepeat);
 
 private:
     using Role = GradientsRun::Role;
@@ -31,9 +34,15 @@ private:
         return it == records_.end() ? nullptr : &*it;
     }
     // What DDP on all ranks is held against, and the DDP run that belongs to it.
-    const GradientsRecord* reference() const { return record(statistics_ ? Role::Twin : Role::Baseline); }
-    const GradientsRecord* allRanks() const { return record(statistics_ ? Role::Random : Role::Ddp); }
-    const char* referenceName() const { return statistics_ ? "twin" : "single"; }
+    const GradientsRecord* reference() const
+    {
+        return record(statistics_ && !script_ ? Role::Twin : Role::Baseline);
+    }
+    const GradientsRecord* allRanks() const
+    {
+        return record(statistics_ && !script_ ? Role::Random : Role::Ddp);
+    }
+    const char* referenceName() const { return statistics_ && !script_ ? "twin" : "single"; }
 
     GateCheck& add(const char* id, bool holds, std::string value, std::string limit, std::string sentence)
     {
@@ -60,12 +69,19 @@ private:
     Status collectiveCounts();
     Status unused();
     Status reduction();
+    Status sameBatches();
+    Status collectivesOfScript();
+    void leaveToEngine();
+    Status overRounding(const std::string& howToRepeat);
     void place(GateCheck& check, const FirstDifference& first);
 
     const RunConfig& base_;
     const std::vector<GradientsRecord>& records_;
+    const bool script_; // runs of a script of one's own: no twin, no DDP with one rank
     GateInfo gate_;
     bool statistics_ = false;
+    bool silent_ = false; // repeats of a script that are equal in every bit: no envelope
+    std::string unequal_; // why the pair of a script cannot be held against each other; empty: it can
 };
 
 } // namespace lockstep

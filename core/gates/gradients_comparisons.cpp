@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 namespace lockstep {
 
@@ -49,9 +50,10 @@ Status GradientsChecks::publishedRule()
 {
     const GradientsRecord* one = record(Role::Baseline);
     const GradientsRecord* ddpOne = record(Role::DdpOne);
-    if (!one || !ddpOne || !reference() || !allRanks()) {
-        cannotJudge("gradients.first_batch", "A run this check needs is missing.");
-        cannotJudge("gradients.first_ten", "A run this check needs is missing.");
+    if (const bool missing = !one || (!ddpOne && !script_) || !reference() || !allRanks();
+        missing || !unequal_.empty()) {
+        for (const char* id : {"gradients.first_batch", "gradients.first_ten"})
+            cannotJudge(id, missing ? "A run this check needs is missing." : unequal_);
         return {};
     }
     struct Pair {
@@ -59,9 +61,10 @@ Status GradientsChecks::publishedRule()
         RunReader* reference;
         RunReader* run;
     };
-    const std::array pairs = {
-        Pair{"world 1", one->reader, ddpOne->reader},
-        Pair{fmt::format("world {}", allRanks()->config.world), reference()->reader, allRanks()->reader}};
+    std::vector<Pair> pairs = {
+        {fmt::format("world {}", allRanks()->config.world), reference()->reader, allRanks()->reader}};
+    if (ddpOne)
+        pairs.insert(pairs.begin(), Pair{"world 1", one->reader, ddpOne->reader});
     std::string firstValues, tenValues;
     bool firstHolds = true, tenHolds = true;
     std::int64_t badStep = -1;
@@ -98,7 +101,7 @@ Status GradientsChecks::publishedRule()
         return {};
     }
     const std::string against =
-        statistics_
+        statistics_ && !script_
             ? "World 1 is held against the single process, all ranks against the twin: the model has batch "
               "statistics, which every rank forms from its own samples."
             : "DDP is held against the single process on the same global batches.";
@@ -160,10 +163,12 @@ Status GradientsChecks::insideEnvelope()
         if (r.role == Role::Baseline || r.role == Role::Repeat)
             repeats.push_back(r.reader);
     std::string why;
-    if (statistics_)
+    if (!unequal_.empty())
+        why = unequal_;
+    else if (statistics_)
         why = "The single process normalises over the global batch, a rank over its own samples; the "
-              "envelope of the "
-              "single run says nothing about DDP here. The twin decides.";
+              "envelope of the single run says nothing about DDP here." +
+              std::string(script_ ? "" : " The twin decides.");
     else if (!a || !b)
         why = "A run this check needs is missing.";
     Envelope envelope;
@@ -259,8 +264,9 @@ Status GradientsChecks::reduction()
 {
     const GradientsRecord* a = reference();
     const GradientsRecord* b = allRanks();
-    if (!a || !b) {
-        cannotJudge("gradients.reduction", "A run this check needs is missing.");
+    if (!a || !b || !unequal_.empty()) {
+        cannotJudge("gradients.reduction",
+                    unequal_.empty() ? "A run this check needs is missing." : unequal_);
         return {};
     }
     Result<std::optional<GradientRelation>> related = relateGradients(*a->reader, *b->reader, 1);
