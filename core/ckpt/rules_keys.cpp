@@ -106,7 +106,7 @@ std::size_t leadingWrappers(const RuleContext& context, const ModelPart& model, 
             makeVerdict(averaged   ? "6"
                         : compiled ? "4"
                                    : "1",
-                        Severity::Info,
+                        averaged ? Severity::Info : Severity::Warning,
                         averaged ? "n_averaged beside keys with module. is the state of an AveragedModel"
                                  : "All keys carry the prefix " + wrappers);
         if (!averaged)
@@ -136,7 +136,7 @@ void innerWrappers(const Checkpoint& checkpoint, const Names& names, std::size_t
     }
     if (inside.empty())
         return;
-    Verdict verdict = makeVerdict(isFolderOfShards(checkpoint) ? "5" : "4", Severity::Info,
+    Verdict verdict = makeVerdict(isFolderOfShards(checkpoint) ? "5" : "4", Severity::Warning,
                                   "A wrapper segment stands inside " + std::to_string(inside.size()) +
                                       " keys, for instance " + inside.front());
     verdict.key = inside.front();

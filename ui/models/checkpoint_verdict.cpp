@@ -187,7 +187,7 @@ CheckpointVerdictPtr judgeCheckpoint(const CheckpointTreePtr& tree, bool checkBy
         if (!out->salvageable.isEmpty())
             out->explanation += QLatin1Char('\n') + out->salvageable + QLatin1Char('.');
     } else if (prefix) {
-        out->state = State::Failed;
+        out->state = State::CannotCompare; // a warning, as `ckpt verify` says: the file itself loads
         prefixHeadline(*out);
     } else if (!order.empty()) {
         out->state = order.front()->severity == Severity::Warning ? State::CannotCompare : State::Holds;

@@ -57,6 +57,8 @@ QString batchTerm(const RunConfig& c)
 void RunConfigDiffModel::setRuns(std::optional<RunConfig> a, std::optional<RunConfig> b, const QString& nameA,
                                  const QString& nameB)
 {
+    if (a == a_ && b == b_ && nameA == nameA_ && nameB == nameB_)
+        return; // scroll position stays
     beginResetModel();
     a_ = std::move(a);
     b_ = std::move(b);

@@ -22,7 +22,8 @@ public:
 
     using QAbstractItemModel::QAbstractItemModel;
 
-    // Nothing, or two configurations and how they are called in the header.
+    // Nothing, or two configurations and how they are called in the header. Called with every snapshot: a script tells its
+    // configuration only after its run began. Resets only when something is new.
     void setRuns(std::optional<RunConfig> a, std::optional<RunConfig> b, const QString& nameA,
                  const QString& nameB);
     void setDifferingOnly(bool differingOnly);

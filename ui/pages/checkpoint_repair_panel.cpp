@@ -33,6 +33,13 @@ QString quoted(const QString& word)
     return word.isEmpty() ? QStringLiteral("''") : word;
 }
 
+void setRole(QWidget* widget, const char* role)
+{
+    widget->setProperty("role", role);
+    widget->style()->unpolish(widget);
+    widget->style()->polish(widget);
+}
+
 } // namespace
 
 // The copy as an undoable step: undo removes the new file, redo writes it again. It is pushed once the file is there.
@@ -139,6 +146,7 @@ CheckpointRepairPanel::CheckpointRepairPanel(QUndoStack& undo, QWidget* parent)
     });
     connect(writer_, &RepairWriter::written, this, [this](const QString& path) {
         state_->setText(tr("written"));
+        writtenPath_ = path;
         if (!pendingWords_.isEmpty())
             undo_.push(new CopyStep(this, std::exchange(pendingWords_, {}), path));
         preview();
@@ -215,6 +223,8 @@ void CheckpointRepairPanel::setVerdict(const CheckpointVerdictPtr& verdict)
                               .arg(verdict->prefix)
                         : QString()));
     state_->setText(usable ? tr("nothing written yet") : QString());
+    writtenPath_.clear();
+    clearPreview(); // until the preview of this file is there
     suggested_.clear();
     name_->clear();
     suggestName();
@@ -238,12 +248,23 @@ void CheckpointRepairPanel::suggestName()
     name_->setText(suggested_);
 }
 
+// Numbers of one file never stand beside another.
+void CheckpointRepairPanel::clearPreview()
+{
+    sample_->hide();
+    for (auto& row : counts_)
+        for (QLabel* count : row)
+            count->setText(QStringLiteral("-"));
+    setRole(counts_[0][0], "secondary");
+    hint_->clear();
+    write_->setEnabled(false);
+}
+
 void CheckpointRepairPanel::preview()
 {
     if (!verdict_ || !isEnabled()) {
         jobs_.cancel();
-        sample_->hide();
-        write_->setEnabled(false);
+        clearPreview();
         return;
     }
     jobs_.start(
@@ -270,9 +291,7 @@ void CheckpointRepairPanel::showPreview(const RepairPreviewPtr& preview)
     const QString keys = formatCount(p.keys);
     counts_[0][0]->setText(of.arg(formatCount(p.fitBefore), keys));
     counts_[0][1]->setText(of.arg(formatCount(p.fitAfter), keys));
-    counts_[0][0]->setProperty("role", p.fitBefore < p.keys ? "error" : "secondary");
-    style()->unpolish(counts_[0][0]);
-    style()->polish(counts_[0][0]);
+    setRole(counts_[0][0], p.fitBefore < p.keys ? "error" : "secondary");
     counts_[1][0]->setText(QStringLiteral("-"));
     counts_[1][1]->setText(formatCount(p.renamedCount));
     counts_[2][0]->setText(formatCount(verdict_->tree->tensors));
@@ -282,6 +301,9 @@ void CheckpointRepairPanel::showPreview(const RepairPreviewPtr& preview)
     const std::int64_t free = QStorageInfo(QFileInfo(where).absolutePath()).bytesAvailable();
     write_->setEnabled(p.error.isEmpty() && !taken && !name_->text().trimmed().isEmpty() && !writer_->busy());
     QString hint = p.error;
+    if (hint.isEmpty() && taken && where == writtenPath_)
+        hint = tr("%1 is written. The original stays as it is; Ctrl+Z removes the copy again.")
+                   .arg(name_->text());
     if (hint.isEmpty() && taken)
         hint = tr("%1 is there already. Choose another name; nothing is overwritten.").arg(name_->text());
     if (hint.isEmpty())

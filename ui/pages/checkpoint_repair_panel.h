@@ -42,6 +42,7 @@ private:
     RepairChoice choice() const;
     QString output() const; // absolute
     void makeCounts(QVBoxLayout& column);
+    void clearPreview();
     void preview();
     void showPreview(const RepairPreviewPtr& preview);
     void suggestName();
@@ -59,6 +60,7 @@ private:
     QPushButton *write_, *copy_;
     CodeBlock* code_;
     QString suggested_;
+    QString writtenPath_; // the copy made of the file that is shown; empty: none yet
     QStringList pendingWords_; // of the copy being written; empty: it is written again by redo
     QueryJobs jobs_;
 };

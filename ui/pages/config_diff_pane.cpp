@@ -62,10 +62,8 @@ void ConfigDiffPane::setRuns(const RunEntry* a, const RunEntry* b)
         diff_->setRuns({}, {}, a ? a->name() : QString(), b ? b->name() : QString());
         title_->setText(tr("Mark two runs: Space for A, Shift+Space for B."));
     } else {
-        const QString title = tr("A %1 against B %2").arg(a->name(), b->name());
-        if (title != title_->text() || diff_->keys() == 0)
-            diff_->setRuns(a->config, b->config, a->name(), b->name());
-        title_->setText(title);
+        diff_->setRuns(a->config, b->config, a->name(), b->name());
+        title_->setText(tr("A %1 against B %2").arg(a->name(), b->name()));
         const int width = view_->viewport()->width();
         view_->setColumnWidth(RunConfigDiffModel::Key, std::max(190, width / 6));
         view_->setColumnWidth(RunConfigDiffModel::ValueA, std::max(130, width / 8));

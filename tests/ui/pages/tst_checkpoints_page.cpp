@@ -1,6 +1,7 @@
 // The Checkpoints page offscreen on real files: the verdict before the tree, statistics that fill in, copy and export,
 // the comparison of two files, and the repaired copy with undo.
 #include "core/ckpt/torch_zip_writer.h"
+#include "core/ckpt/verify.h"
 #include "ui/models/checkpoint_inspector.h"
 #include "ui/models/checkpoint_list_model.h"
 #include "ui/models/checkpoint_tree_model.h"
@@ -21,6 +22,7 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QClipboard>
+#include <QFile>
 #include <QFileInfo>
 #include <QLineEdit>
 #include <QPushButton>
@@ -251,6 +253,8 @@ private Q_SLOTS:
         QVERIFY(judgeCheckpoint(repaired, true)->prefix.isEmpty());
         QCOMPARE(repaired->tensors, 2);
         QTRY_VERIFY(!write->isEnabled()); // nothing is overwritten
+        QTRY_VERIFY(shows(page, QStringLiteral("ddp.fixed.pt is written. The original stays as it is")));
+        QVERIFY(!shows(page, QStringLiteral("is there already")));
         const auto* list = page.findChild<CheckpointListModel*>();
         QVERIFY(list->rowOf(copy) >= 0);
         w.undo.undo();
@@ -261,6 +265,39 @@ private Q_SLOTS:
         QTRY_VERIFY(QFileInfo::exists(copy));
         QTRY_VERIFY(!page.busy());
         QCOMPARE(w.undo.count(), 1);
+    }
+
+    void theRepairPanelKeepsNothingOfTheFileBefore()
+    {
+        World w;
+        CheckpointsPage page(w.context);
+        const QString sound = w.write(QStringLiteral("ddp.pt"), kWrapped);
+        showPage(page, sound);
+        QTRY_VERIFY(shows(page, QStringLiteral("0 of 2")));
+        const QString half = w.dir.filePath(QStringLiteral("half.pt"));
+        QFile whole(sound), cut(half);
+        QVERIFY(whole.open(QIODevice::ReadOnly) && cut.open(QIODevice::WriteOnly));
+        cut.write(whole.read(whole.size() / 2));
+        cut.close();
+        page.open(QStringLiteral("file:") + half);
+        QTRY_VERIFY(!page.busy());
+        auto* panel = page.findChild<CheckpointRepairPanel*>();
+        for (const char* stale : {"0 of 2", "2 of 2", "is there already", "fc.weight"})
+            QVERIFY2(!shows(*panel, QString::fromLatin1(stale)), stale);
+    }
+
+    // The file itself loads: `ckpt verify` says "warning" and ends with 0.
+    void thePageAndTheCommandJudgeAPrefixAlike()
+    {
+        World w;
+        const QString path = w.write(QStringLiteral("ddp.pt"), kWrapped);
+        QCOMPARE(judgeCheckpoint(readCheckpointTree(path), true)->state, State::CannotCompare);
+        const Result<VerifyReport> report = verifyCheckpoint(path.toStdString(), nullptr, {});
+        QVERIFY(report.ok());
+        QVERIFY(report->passed());
+        QVERIFY(std::any_of(report->verdicts.begin(), report->verdicts.end(), [](const Verdict& verdict) {
+            return verdict.row == "1" && verdict.severity == Severity::Warning;
+        }));
     }
 
     void aCopyThatCannotBeWrittenSaysWhy()

@@ -1,4 +1,5 @@
 // The Runs page with a user's script, runs of gates, and a run that is to survive the loss of ranks.
+#include "ui/models/run_config_diff_model.h"
 #include "ui/models/runs_filter_model.h"
 #include "ui/pages/new_run_panel.h"
 #include "ui/pages/overview_page.h"
@@ -9,6 +10,7 @@
 #include "ui/widgets/run_strip.h"
 #include "ui/widgets/theme.h"
 
+#include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
@@ -85,6 +87,45 @@ class RunsPageTest : public QObject
 
 private Q_SLOTS:
     void initTestCase() { theme::apply(*qApp, ThemeKind::Light); }
+
+    // A script tells its configuration only after its run began.
+    void theConfigDiffFollowsWhatTheStoreSays()
+    {
+        PageWorld w;
+        const QString a = w.project.finished("single", 1);
+        const auto b = w.project.start("ddp", 2, [](RunConfig& config) { config.lr = 0.001; });
+        QVERIFY(w.open());
+        RunsPage page(w.context);
+        showPage(page);
+        w.selection.setRuns(a, b->id());
+        auto* model = page.findChild<RunConfigDiffModel*>();
+        QAbstractItemModelTester tester(model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        const auto lrOfB = [model] {
+            for (int group = 0; group < model->rowCount(); ++group) {
+                const QModelIndex parent = model->index(group, 0);
+                for (int row = 0; row < model->rowCount(parent); ++row)
+                    if (model->index(row, RunConfigDiffModel::Key, parent).data() == QStringLiteral("lr"))
+                        return model->index(row, RunConfigDiffModel::ValueB, parent).data().toString();
+            }
+            return QString();
+        };
+        const auto said = [&](double lr) {
+            RunInfo info = b->info();
+            RunConfig config = *runConfigFromJson(info.configJson);
+            config.lr = lr;
+            info.configJson = toJson(config);
+            return w.project.store().updateRun(info).ok();
+        };
+        QVERIFY(said(0.375));
+        QTRY_COMPARE(lrOfB(), QStringLiteral("0.375"));
+        QSignalSpy resets(model, &QAbstractItemModel::modelReset);
+        QSignalSpy changes(&w.model, &ProjectModel::changed);
+        w.model.refresh(); // nothing new: the scroll position stays
+        QTRY_VERIFY(!changes.isEmpty());
+        QCOMPARE(resets.size(), 0);
+        QVERIFY(said(0.75));
+        QTRY_COMPARE(lrOfB(), QStringLiteral("0.75"));
+    }
 
     void runsOfGatesWaitBehindASwitch()
     {
