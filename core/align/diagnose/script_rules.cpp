@@ -21,6 +21,11 @@ bool bothScripts(const Case& c)
     return isUsersScript(c.ref().traits()) && isUsersScript(c.sus().traits());
 }
 
+Evidence seen(const char* label, std::string text, std::optional<Quantity> quantity, std::int64_t step)
+{
+    return {label, std::move(text), quantity, step, -1, {}};
+}
+
 Suspicion suspect(const char* cause, int fit, std::int64_t step, const char* label, std::string fact,
                   std::optional<Quantity> quantity = {})
 {
@@ -29,7 +34,7 @@ Suspicion suspect(const char* cause, int fit, std::int64_t step, const char* lab
     s.fit = fit;
     s.step = step;
     s.fact = std::move(fact);
-    s.evidence.push_back({label, s.fact, quantity, step, -1, {}});
+    s.evidence.push_back(seen(label, s.fact, quantity, step));
     return s;
 }
 
@@ -98,30 +103,35 @@ void scaledLoss(const Case& c, Suspicions& out)
         return; // the loss is scaled, and that is not what is seen
     // A mean times the samples of a micro-batch is a sum.
     const double samples = c.sus().value(c.sus().ranks().front(), Quantity::Samples, step, 0).value_or(0);
-    const bool summed = samples > 2 && near(scaling->factor, samples, 1e-6);
-    const char* cause = scaling->notDivided ? "B6" : summed ? "B1" : scaling->factor > 1 ? "B2" : "B3";
+    const bool summed = samples > 1 && near(scaling->factor, samples, 1e-6);
+    const double world = double(c.sus().traits().ranks());
+    const bool ofWorld = near(scaling->factor, world, 1e-6) || near(scaling->factor, 1 / world, 1e-6);
+    const char* cause = scaling->notDivided   ? "B6"
+                        : summed && !ofWorld  ? "B1"
+                        : scaling->factor > 1 ? "B2"
+                                              : "B3";
     std::string passes;
     if (!scaling->whole)
         for (const std::size_t micro : scaling->micros)
             passes += fmt::format("{}{}", passes.empty() ? " of backward pass " : ", ", micro + 1);
-    const double world = double(c.sus().traits().ranks());
-    const bool ofWorld = near(scaling->factor, world, 1e-6) || near(scaling->factor, 1 / world, 1e-6);
     Suspicion s = suspect(
         cause, kSignature + 8, step, "factors of the loss",
         fmt::format("Before backward the script's factors on the loss{} are {} times the reference's{}.",
                     passes, factorText(scaling->factor),
                     ofWorld ? fmt::format(", with {:g} ranks", world) : ""));
     if (mean)
-        s.evidence.push_back({"gradient before reduction, mean of the ranks",
-                              fmt::format("{:.6g} times the reference, {:.1e} of it in another direction",
-                                          mean->ratio, mean->residual),
-                              Quantity::GradNormLocal,
-                              step,
-                              -1,
-                              {}});
-    s.excluded.push_back(
-        {"D1", "the learning rate is the reference's", Quantity::LearningRate, step, -1, {}});
-    out.push_back(std::move(s));
+        s.evidence.push_back(seen("gradient before reduction, mean of the ranks",
+                                  fmt::format("{:.6g} times the reference, {:.1e} of it in another direction",
+                                              mean->ratio, mean->residual),
+                                  Quantity::GradNormLocal, step));
+    if (c.first(Quantity::LearningRate) != step)
+        s.excluded.push_back(
+            {"D1", "the learning rate is the reference's", Quantity::LearningRate, step, -1, {}});
+    out.push_back(s);
+    if (summed && ofWorld && !scaling->notDivided) { // as many samples as ranks: either is meant
+        s.cause = "B1";
+        out.push_back(std::move(s));
+    }
 }
 
 void averageStandsStill(const Case& c, Suspicions& out)
@@ -153,12 +163,8 @@ void otherPrecision(const Case& c, Suspicions& out)
         suspect("E3", kSignature + 8, step, "format of the forward pass",
                 fmt::format("The forward pass runs under autocast \"{}\" and in the reference under \"{}\".",
                             own, theirs));
-    s.evidence.push_back({"loss, mean of the ranks",
-                          fmt::format("{:.1e} off the reference", loss),
-                          Quantity::Loss,
-                          step,
-                          -1,
-                          {}});
+    s.evidence.push_back(
+        seen("loss, mean of the ranks", fmt::format("{:.1e} off the reference", loss), Quantity::Loss, step));
     out.push_back(std::move(s));
 }
 
@@ -188,12 +194,8 @@ void otherStart(const Case& c, Suspicions& out)
             suspect(loaded ? "F1" : "C7", loaded ? kSignature + 8 : kPattern, 0, "parameters at step 0",
                     "All ranks start from the same weights, and these are not the reference's.",
                     Quantity::ParamFingerprint);
-        s.excluded.push_back({"B8",
-                              "the weights differ before any gradient was reduced",
-                              Quantity::ParamFingerprint,
-                              0,
-                              -1,
-                              {}});
+        s.excluded.push_back(
+            seen("B8", "the weights differ before any gradient was reduced", Quantity::ParamFingerprint, 0));
         out.push_back(std::move(s));
     } else if (differs(Quantity::OptimizerFingerprint)) { // new ones are all alike
         out.push_back(
