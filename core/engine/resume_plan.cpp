@@ -122,6 +122,23 @@ Status deal(RunConfig& config, const RunConfig& saved)
     return {};
 }
 
+// Of every rank; a checkpoint from before they were kept for each has rank 0's alone.
+std::vector<std::uint64_t> baseSeeds(const Value& sampler, Fields& fields)
+{
+    std::vector<std::uint64_t> seeds;
+    const Value list = sampler.is(ValueKind::Dict) ? sampler.get("base_seeds") : Value();
+    for (std::size_t r = 0; list.is(ValueKind::List) && r < list.size(); ++r) {
+        if (!list.item(r).is(ValueKind::Int)) {
+            fields.lacks("sampler.base_seeds");
+            break;
+        }
+        seeds.push_back(std::uint64_t(list.item(r).integer()));
+    }
+    if (seeds.empty())
+        seeds.push_back(std::uint64_t(fields.integer(sampler, {"base_seed"})));
+    return seeds;
+}
+
 } // namespace
 
 Result<SavedRun> readSavedRun(const Checkpoint& checkpoint)
@@ -139,12 +156,7 @@ Result<SavedRun> readSavedRun(const Checkpoint& checkpoint)
     saved.position = {fields.integer(root, {"sampler", "epoch"}),
                       fields.integer(root, {"sampler", "position"})};
     saved.orderSeed = std::uint64_t(fields.integer(root, {"sampler", "order_seed"}));
-    const Value seeds = fields.at(root, {"sampler", "base_seeds"});
-    for (std::size_t r = 0; seeds.is(ValueKind::List) && r < seeds.size(); ++r)
-        if (seeds.item(r).is(ValueKind::Int))
-            saved.baseSeeds.push_back(std::uint64_t(seeds.item(r).integer()));
-    if (saved.baseSeeds.empty())
-        fields.lacks("sampler.base_seeds");
+    saved.baseSeeds = baseSeeds(root.get("sampler"), fields);
     saved.schedulerEpoch = fields.integer(root, {"scheduler", "last_epoch"});
     saved.schedulerPeriod = fields.integer(root, {"scheduler", "period"});
     const Value rates = fields.at(root, {"scheduler", "_last_lr"});
