@@ -126,7 +126,7 @@ void addCkptConvert(CLI::App& ckpt, CliContext& context)
     addOutput(command, *options);
     command
         ->add_option("--strip", options->options.strip,
-                     "prefix to take off names; may be given several times")
+                     "prefix to take off names, with or without its dot; may be given several times")
         ->option_text("PREFIX");
     command->add_option("--add-prefix", options->options.addPrefix, "prefix to put in front of names")
         ->option_text("PREFIX");

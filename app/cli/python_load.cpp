@@ -32,7 +32,11 @@ def walk(v, seen, depth=0):
             for x in v: walk(x, seen, depth + 1)
 try:
     if sys.argv[1].endswith(".safetensors"):
-        from safetensors.torch import load_file
+        try:
+            from safetensors.torch import load_file
+        except ImportError:
+            r["missing"] = "safetensors"
+            raise
         d = load_file(sys.argv[1])
     else:
         d = torch.load(sys.argv[1], map_location="cpu", weights_only=True)
@@ -97,6 +101,11 @@ Result<PythonLoad> loadWithPython(const std::string& path, const std::string& wa
     if (load.torch.empty())
         return Error{ErrorKind::Environment, "The file cannot be loaded with torch", load.error,
                      "Give a Python that has torch with --python"};
+    if (const std::string missing = text("missing"); !missing.empty())
+        return Error{
+            ErrorKind::Environment, "The file cannot be loaded with Python", load.error,
+            fmt::format("Install {0} into that Python (pip install {0}), or give another one with --python",
+                        missing)};
     load.ok = (*json)["ok"].IsTrue();
     load.tensors = (*json)["tensors"].GetInt64();
     load.bytes = (*json)["bytes"].GetUint64();

@@ -18,7 +18,7 @@ struct PythonLoad {
 };
 
 // `python`: the interpreter; empty: LOCKSTEP_PYTHON, that of an active virtual environment, or python3. Needs a
-// QCoreApplication. Errors: Environment where there is no Python with torch; Input where the process broke or took too
+// QCoreApplication. Errors: Environment where there is no Python with torch, or with safetensors for such a file; Input where the process broke or took too
 // long. A file that torch refuses is a value.
 Result<PythonLoad> loadWithPython(const std::string& path, const std::string& python, int timeoutSeconds);
 

@@ -13,13 +13,55 @@ constexpr std::array<std::string_view, 6> kWrappers = {
     "module",      "_orig_mod",      "_fsdp_wrapped_module", "_checkpoint_wrapped_module",
     "_fpw_module", "_forward_module"};
 
-std::string join(std::span<const std::string_view> segments)
+// A segment and what stands before it: nothing or a dot, in a path also the mark of a step ("/s:").
+struct Segment {
+    std::string_view lead;
+    std::string_view text;
+};
+
+bool isPath(std::string_view key)
 {
+    return key.size() > 2 && key[0] == '/' && key[2] == ':';
+}
+
+// "/s:model/s:module.conv.weight" -> /s: model, /s: module, . conv, . weight
+std::vector<Segment> segmentsOf(std::string_view key)
+{
+    const bool path = isPath(key);
+    std::vector<Segment> segments;
+    for (std::size_t at = 0; at <= key.size();) {
+        const std::size_t lead = path && key[at] == '/' ? 3 : at == 0 ? 0 : 1;
+        const std::size_t begin = at + lead;
+        std::size_t end = begin;
+        while (end < key.size() && key[end] != '.' && !(path && key[end] == '/'))
+            ++end;
+        segments.push_back({key.substr(at, lead), key.substr(begin, end - begin)});
+        if (end >= key.size())
+            break;
+        at = end;
+    }
+    return segments;
+}
+
+// Without the segments that `drop` is true of; the last one stays. The first that stays of a step takes over its mark.
+template<typename Drop>
+std::string without(std::string_view key, const Drop& drop)
+{
+    const std::vector<Segment> segments = segmentsOf(key);
     std::string text;
-    for (const std::string_view segment : segments) {
-        if (!text.empty())
+    std::string_view mark; // of a step whose segments were left out so far
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+        const Segment& segment = segments[i];
+        if (segment.lead.size() > 1)
+            mark = segment.lead;
+        if (i + 1 < segments.size() && drop(segment.text))
+            continue;
+        if (!mark.empty())
+            text += mark;
+        else if (!text.empty())
             text += '.';
-        text += segment;
+        mark = {};
+        text += segment.text;
     }
     return text;
 }
@@ -33,10 +75,16 @@ struct Side {
 Side bestPrefix(const std::unordered_set<std::string>& shorter, const std::vector<std::string>& longer)
 {
     std::unordered_map<std::string, std::size_t> votes;
-    for (const std::string& key : longer)
+    for (const std::string& key : longer) {
         for (std::size_t dot = key.find('.'); dot != std::string::npos; dot = key.find('.', dot + 1))
             if (shorter.contains(key.substr(dot + 1)))
                 ++votes[key.substr(0, dot + 1)];
+        // A bare state dict beside one under a key: "/s:model/s:" is a prefix, too.
+        for (std::size_t step = isPath(key) ? 0 : std::string::npos; step != std::string::npos;
+             step = key.find("/s:", step + 1))
+            if (shorter.contains(key.substr(std::min(step + 3, key.size()))))
+                ++votes[key.substr(0, step + 3)];
+    }
     Side best;
     for (const auto& [prefix, count] : votes)
         if (count > best.votes || (count == best.votes && prefix.size() < best.prefix.size()))
@@ -95,23 +143,13 @@ std::vector<std::string_view> splitKey(std::string_view key)
 
 std::string withoutWrappers(std::string_view key)
 {
-    std::vector<std::string_view> segments = splitKey(key);
-    const std::string_view last = segments.back();
-    segments.pop_back();
-    std::erase_if(segments, isWrapperSegment);
-    segments.push_back(last);
-    return join(segments);
+    return without(key, isWrapperSegment);
 }
 
 std::string withoutSegments(std::string_view key, std::span<const std::string> drop)
 {
-    std::vector<std::string_view> segments = splitKey(key);
-    const std::string_view last = segments.back();
-    segments.pop_back();
-    std::erase_if(segments,
-                  [&](std::string_view s) { return std::find(drop.begin(), drop.end(), s) != drop.end(); });
-    segments.push_back(last);
-    return join(segments);
+    return without(key,
+                   [&](std::string_view s) { return std::find(drop.begin(), drop.end(), s) != drop.end(); });
 }
 
 std::string commonPrefix(std::span<const std::string> keys)
@@ -151,10 +189,10 @@ KeyMapping findMapping(std::span<const std::string> a, std::span<const std::stri
     for (const auto& [names, clean] : {std::pair{&namesA, &cleanA}, std::pair{&namesB, &cleanB}}) {
         for (const std::string& name : *names) {
             clean->push_back(withoutWrappers(name));
-            for (const std::string_view segment : splitKey(name))
-                if (isWrapperSegment(segment) &&
-                    std::find(present.begin(), present.end(), segment) == present.end())
-                    present.emplace_back(segment);
+            for (const Segment& segment : segmentsOf(name))
+                if (isWrapperSegment(segment.text) &&
+                    std::find(present.begin(), present.end(), segment.text) == present.end())
+                    present.emplace_back(segment.text);
         }
     }
     KeyMapping dropped = bestWithout(cleanA, cleanB);

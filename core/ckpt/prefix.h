@@ -23,7 +23,8 @@ bool isWrapperSegment(std::string_view segment);
 bool isUnmistakableWrapper(std::string_view segment);
 
 std::vector<std::string_view> splitKey(std::string_view key);
-// Without the wrapper segments; the last segment stays.
+// Without the wrapper segments; the last segment stays. Both also read paths (walk.h): "/s:model/s:module.weight" becomes
+// "/s:model/s:weight".
 std::string withoutWrappers(std::string_view key);
 // Without every segment named in `drop`.
 std::string withoutSegments(std::string_view key, std::span<const std::string> drop);

@@ -259,6 +259,10 @@ void TestCkptConvert::prefixesAreStrippedAndPreviewed()
     QCOMPARE(preview->renamed.size(), std::size_t{2});
     QCOMPARE(preview->renamed[0].second, std::string("net._orig_mod.a.weight"));
     QCOMPARE(QDir(folder.path()).entryList(QDir::Files).size(), 1);
+    options.strip = {"module"}; // the dot is meant
+    const auto withoutDot = previewConvert(checkpoint, options);
+    QVERIFY(withoutDot.ok());
+    QCOMPARE(withoutDot->renamed, preview->renamed);
 
     options.strip.clear();
     options.dropWrappers = true;

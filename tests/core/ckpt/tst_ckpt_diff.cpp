@@ -57,6 +57,7 @@ private Q_SLOTS:
     void mappingOfNames_data();
     void mappingOfNames();
     void wrapperSegmentsInAnyOrderAreSeenThrough();
+    void wrappersBelowAKeyOfTheFileAreSeenThrough();
     void missingAndExtraKeysAreListedOnEachSide();
     void tieOnOneSideIsReported();
     void largeTensorsAreCutAndAddUp();
@@ -187,6 +188,26 @@ void TestCkptDiff::wrapperSegmentsInAnyOrderAreSeenThrough()
     QCOMPARE(mapping.matched, std::size_t{3});
     for (std::size_t i = 0; i < plain.size(); ++i)
         QCOMPARE(mapping.fromB(wrapped[i]), mapping.fromA(plain[i]));
+}
+
+// {"model": ..., "optimizer": ...}: names are paths there, because the optimizer's keys are numbers.
+void TestCkptDiff::wrappersBelowAKeyOfTheFileAreSeenThrough()
+{
+    const std::vector<std::string> wrapped = {
+        "/s:model/s:module.conv.0.weight", "/s:model/s:_orig_mod.module.b", "/s:ema/s:module/s:conv.0.weight",
+        "/s:optimizer/s:state/i:0/s:step"};
+    const std::vector<std::string> plain = {"/s:model/s:conv.0.weight", "/s:model/s:b",
+                                            "/s:ema/s:conv.0.weight", "/s:optimizer/s:state/i:0/s:step"};
+    const KeyMapping mapping = findMapping(wrapped, plain);
+    QCOMPARE(mapping.matched, std::size_t{4});
+    for (std::size_t i = 0; i < plain.size(); ++i)
+        QCOMPARE(mapping.fromA(wrapped[i]), plain[i]);
+    const KeyMapping bare = findMapping({{"conv.0.weight", "b"}}, wrapped);
+    QCOMPARE(bare.matched, std::size_t{2});
+    QCOMPARE(bare.fromB(wrapped[1]), std::string("b"));
+    // A last segment is never a wrapper, and other steps keep their marks.
+    QCOMPARE(withoutWrappers("/s:a/i:3/s:module"), std::string("/s:a/i:3/s:module"));
+    QCOMPARE(withoutWrappers("/l:0/s:module.module.w"), std::string("/l:0/s:w"));
 }
 
 void TestCkptDiff::missingAndExtraKeysAreListedOnEachSide()
