@@ -3,6 +3,7 @@
 #include "core/config/json.h"
 #include "core/gates/degrade_judge.h"
 #include "core/gates/text.h"
+#include "core/report/restore_steps.h"
 #include "core/store/run_reader.h"
 
 #include <fmt/format.h>
@@ -16,8 +17,6 @@
 namespace lockstep {
 
 namespace {
-
-constexpr std::size_t kMostCheckpoints = 3; // of the restore steps
 
 std::string shown(const rapidjson::Value& value)
 {
@@ -78,6 +77,7 @@ private:
     Status gates();
     Status runs();
     Status restore();
+    bool restoreScript(const CheckpointSeen& checkpoint);
     void scope();
     void subject();
     void plots();
@@ -193,27 +193,41 @@ Status Collector::restore()
                      [](const auto& a, const auto& b) { return a.step > b.step; });
     const std::string folder = report_.project.folder;
     if (usable.empty()) {
-        report_.restore.push_back("No checkpoint of a run of this project is there. Start one with "
-                                  "--checkpoint-every N, so that there is something to go back to.");
+        const bool script = !report_.runs.empty() && scriptCommandOf(report_.runs.front().info.configJson);
+        report_.restore.push_back(
+            std::string("No checkpoint of a run of this project is there. ") +
+            (script ? "Let the script save one with torch.save" : "Start one with --checkpoint-every N") +
+            ", so that there is something to go back to.");
         return {};
     }
     const CheckpointSeen& newest = usable.front();
-    report_.restore.push_back(
-        fmt::format("Check the newest checkpoint, step {} of run {}: lockstep-cli ckpt verify {}",
-                    newest.step, newest.runId, newest.path));
-    report_.restore.push_back(
-        fmt::format("Go on with the same ranks: lockstep-cli run {} --resume {}", folder, newest.path));
-    report_.restore.push_back(
-        fmt::format("Go on in one process, with the same global batch: lockstep-cli run {} "
-                    "--mode single --resume {}",
-                    folder, newest.path));
-    for (std::size_t i = 1; i < std::min(usable.size(), kMostCheckpoints); ++i)
-        report_.restore.push_back(fmt::format("Go back further, to step {}: lockstep-cli run {} --resume {}",
-                                              usable[i].step, folder, usable[i].path));
-    report_.restore.push_back(
-        "Hold the first steps against the run before: lockstep-cli compare DIR OLD NEW. With the "
-        "same ranks every bit has to be equal.");
+    if (restoreScript(newest))
+        return {};
+    report_.restore = restoreSteps(report_.project.folder, usable);
     return {};
+}
+
+// The engine cannot go on with what a script saved. False: the engine trained this run.
+bool Collector::restoreScript(const CheckpointSeen& checkpoint)
+{
+    const auto commandOf = [this](const auto& wanted) -> std::optional<ScriptCommand> {
+        const auto run = std::find_if(report_.runs.begin(), report_.runs.end(), wanted);
+        return run == report_.runs.end() ? std::nullopt : scriptCommandOf(run->info.configJson);
+    };
+    const std::optional<ScriptCommand> command =
+        commandOf([&](const ReportRun& run) { return run.info.id == checkpoint.runId; });
+    if (!command)
+        return false;
+    ScriptRestore from{report_.project.folder, checkpoint.runId, checkpoint.path,
+                       checkpoint.step,        *command,         {}};
+    if (command->ddp)
+        from.onOneProcess = commandOf([](const ReportRun& run) {
+            return run.config.mode == "single" && scriptCommandOf(run.info.configJson);
+        });
+    report_.restore = restoreSteps(from);
+    report_.restore.push_back(
+        "Hold the first steps against the run before: lockstep-cli compare DIR OLD NEW.");
+    return true;
 }
 
 const ReportRun* Collector::newest(const char* mode, bool byPeople) const

@@ -3,6 +3,7 @@
 #include "core/report/svg_plot.h"
 
 #include "core/config/json.h"
+#include "core/config/run_extras.h"
 #include "core/store/run_writer.h"
 
 #include <QDir>
@@ -242,6 +243,35 @@ private Q_SLOTS:
         QVERIFY2(steps[0].find("ckpt verify " + file.fileName().toStdString()) != std::string::npos,
                  steps[0].c_str());
         QVERIFY(steps[2].find("--mode single --resume") != std::string::npos);
+    }
+
+    void aScriptIsRestoredByItsOwnCommand()
+    {
+        RunConfig ddp;
+        ddp.name = "two";
+        ddp.mode = "ddp";
+        ddp.world = 2;
+        ScriptCommand command;
+        command.words = {"torchrun", "--nproc-per-node", "2", "train it.py"};
+        command.folder = "/scripts";
+        command.world = 2;
+        command.ddp = true;
+        RunInfo info;
+        info.name = "two";
+        info.configJson = withScriptCommand(toJson(ddp), command);
+        const Result<RunInfo> added = project_->addRun(info);
+        QVERIFY(added.ok());
+        QVERIFY(report().restore.at(0).find("torch.save") != std::string::npos);
+        QFile file(folder_->filePath("last.pt"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        QVERIFY(project_->addCheckpoint({file.fileName().toStdString(), added->id, 8, 4}).ok());
+        std::string all;
+        for (const std::string& step : report().restore)
+            all += step + '\n';
+        for (const char* part : {"ckpt verify ", "ckpt load-check ", "--drop-wrappers -o ", "cd /scripts && ",
+                                 "-- torchrun --nproc-per-node 2 'train it.py'"})
+            QVERIFY2(all.find(part) != std::string::npos, all.c_str());
+        QVERIFY2(all.find("--resume") == std::string::npos, all.c_str());
     }
 
     void aPlotKeepsSpikesAndMarksWhatIsNotFinite()
