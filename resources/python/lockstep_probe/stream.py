@@ -34,14 +34,16 @@ class Sink:
 
     @staticmethod
     def open(path: str) -> "Sink":
-        return Sink(file=open(path, "wb"))  # noqa: SIM115: closed with the sink
+        # Without a buffer, whose lock a forked DataLoader worker would inherit in a locked state and wait for on closing.
+        return Sink(file=open(path, "wb", buffering=0))  # noqa: SIM115: closed with the sink
 
     def write(self, data: bytes) -> None:
         if self._socket is not None:
             self._socket.sendall(data)
         elif self._file is not None:
-            self._file.write(data)
-            self._file.flush()
+            left = memoryview(data)
+            while left:
+                left = left[self._file.write(left) :]
 
     def peer_gone(self) -> bool:
         if self._socket is None:
