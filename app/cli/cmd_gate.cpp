@@ -22,6 +22,8 @@ namespace lockstep {
 
 namespace {
 
+constexpr std::size_t kValueWidth = 40; // of a number and a limit in the table
+
 int exitCode(const GateInfo& gate)
 {
     if (gatePassed(gate))
@@ -90,7 +92,11 @@ void printText(const GateInfo& gate)
                        : gate.verdict == "fail"     ? "fails"
                                                     : "cannot judge";
     fmt::print("gate {}: {}, {} of {} checks hold\n", gate.phase, word, holding, gate.checks.size());
-    Table table({{"verdict"}, {"check"}, {"number", Align::Right}, {"limit", Align::Right}, {"cause"}});
+    Table table({{"verdict"},
+                 {"check"},
+                 {"number", Align::Right, kValueWidth},
+                 {"limit", Align::Right, kValueWidth},
+                 {"cause"}});
     for (const GateCheck& check : gate.checks)
         table.row({check.verdict == "pass"   ? "holds"
                    : check.verdict == "fail" ? "fails"

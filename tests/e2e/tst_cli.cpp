@@ -1,5 +1,6 @@
 // The documents, texts and exit codes of the commands, with a rank that needs no torch. The forms are an interface other
 // programs rely on (docs/cli.md).
+#include "app/cli/table.h"
 #include "core/base/hexfloat.h"
 #include "tests/e2e/cli_runner.h"
 #include "tests/support/fake_loss.h"
@@ -45,6 +46,26 @@ private Q_SLOTS:
         QCOMPARE(cli_->run({"init", project_}).exitCode, 0);
     }
     void cleanup() { QVERIFY(cli_->nothingLeft()); }
+
+    void aTableLosesTheMiddleOfLongValues()
+    {
+        Table table({{"check"}, {"number", Align::Right, 20}, {"limit", Align::Right}});
+        table.row({"preflight.workload", "AdamW (lr: 0.003, betas: 0.9 0.999, amsgrad: False)",
+                   "a long limit stays"});
+        table.row({"preflight.lr", "0.003", "0.003"});
+        const QString text = QString::fromStdString(table.text());
+        QVERIFY2(text.contains(QStringLiteral("AdamW (lr...d: False)")) ||
+                     text.contains(QStringLiteral("AdamW (lr...: False)")),
+                 qPrintable(text));
+        QVERIFY(text.contains(QStringLiteral("a long limit stays")));
+        const std::string letters = "\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d";
+        for (std::size_t most = 4; most < 30; ++most) { // no character is cut in two
+            const std::string cut = shortened(letters, most);
+            QVERIFY(cut.size() <= std::max(most, letters.size()));
+            QCOMPARE(QString::fromStdString(cut).toStdString(), cut);
+            QVERIFY(!QString::fromStdString(cut).contains(QChar::ReplacementCharacter));
+        }
+    }
 
     void initSaysWhereAndWhichSchema()
     {

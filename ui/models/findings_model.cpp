@@ -1,6 +1,7 @@
 #include "ui/models/findings_model.h"
 
 #include "ui/models/format.h"
+#include "ui/models/newer_runs.h"
 #include "ui/models/roles.h"
 
 #include <algorithm>
@@ -29,11 +30,48 @@ QString confidenceWord(const std::string& confidence)
 
 void FindingsModel::setFindings(std::vector<FindingRow> findings)
 {
-    if (std::equal(findings.begin(), findings.end(), findings_.begin(), findings_.end(), same))
+    const auto all = qsizetype(findings.size());
+    take(std::move(findings), QStringList(all));
+}
+
+void FindingsModel::setSnapshot(const ProjectSnapshot& snapshot)
+{
+    std::vector<FindingRow> findings;
+    QStringList newer;
+    for (const bool older : {false, true}) {
+        for (const FindingRow& finding : snapshot.findings) {
+            const QStringList followed = newerRuns(snapshot, finding);
+            if (followed.isEmpty() == older)
+                continue;
+            findings.push_back(finding);
+            newer << followed.value(0);
+        }
+    }
+    take(std::move(findings), std::move(newer));
+}
+
+void FindingsModel::take(std::vector<FindingRow> findings, QStringList newer)
+{
+    if (newer == newer_ &&
+        std::equal(findings.begin(), findings.end(), findings_.begin(), findings_.end(), same))
         return; // the selection stays
     beginResetModel();
     findings_ = std::move(findings);
+    newer_ = std::move(newer);
     endResetModel();
+}
+
+QString FindingsModel::newer(int row) const
+{
+    const QString run = newer_.value(row);
+    return run.isEmpty() ? QString() : tr("newer runs exist: %1").arg(run);
+}
+
+int currentFindings(const ProjectSnapshot& snapshot)
+{
+    return int(std::count_if(
+        snapshot.findings.begin(), snapshot.findings.end(),
+        [&snapshot](const FindingRow& finding) { return newerRuns(snapshot, finding).isEmpty(); }));
 }
 
 int FindingsModel::rowCount(const QModelIndex& parent) const
@@ -52,6 +90,7 @@ QVariant FindingsModel::data(const QModelIndex& index, int role) const
         return {};
     const FindingRow& row = findings_[std::size_t(index.row())];
     const bool benign = row.confidence == "benign";
+    const bool older = !newer_.value(index.row()).isEmpty();
     switch (role) {
     case Qt::DisplayRole:
         switch (index.column()) {
@@ -66,21 +105,28 @@ QVariant FindingsModel::data(const QModelIndex& index, int role) const
         case Rank:
             return row.rank >= 0 ? QString::number(row.rank) : tr("all");
         case Runs:
-            return tr("%1 against %2").arg(qs(row.runB), qs(row.runA));
+            return older ? tr("%1 against %2, older runs").arg(qs(row.runB), qs(row.runA))
+                         : tr("%1 against %2").arg(qs(row.runB), qs(row.runA));
         default:
             return {};
         }
     case Qt::ToolTipRole:
-        return index.column() == Sentence ? QVariant(qs(row.sentence)) : QVariant();
+        if (index.column() != Sentence)
+            return older ? QVariant(newer(index.row())) : QVariant();
+        return older ? qs(row.sentence) + QLatin1Char('\n') + newer(index.row()) : qs(row.sentence);
     case Qt::TextAlignmentRole:
         return int(Qt::AlignVCenter |
                    (index.column() == Step || index.column() == Rank ? Qt::AlignRight : Qt::AlignLeft));
     case StateRole:
-        return index.column() == Confidence ? QVariant(int(benign ? State::Holds : State::Diverged))
+        return index.column() == Confidence ? QVariant(int(older    ? State::Off
+                                                           : benign ? State::Holds
+                                                                    : State::Diverged))
                                             : QVariant();
     case EmphasisRole:
-        return !benign && index.column() == Sentence;
+        return !benign && !older && index.column() == Sentence;
     case ToneRole:
+        if (older)
+            return int(Tone::Hint);
         return int(index.column() == Runs ? Tone::Secondary : Tone::Normal);
     case IdRole:
         return QStringLiteral("%1|%2|%3").arg(qs(row.runA), qs(row.runB), qs(row.cause));

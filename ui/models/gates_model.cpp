@@ -13,6 +13,7 @@ void GatesModel::setSnapshot(const ProjectSnapshot& snapshot, bool projectOpen)
 {
     gatesOnly_.gates = snapshot.gates;
     gatesOnly_.findings = snapshot.findings;
+    gatesOnly_.runs = snapshot.runs;
     projectOpen_ = projectOpen;
     rebuild();
 }
@@ -66,8 +67,12 @@ QVariant GatesModel::data(const QModelIndex& index, int role) const
             return {};
         }
     case Qt::ToolTipRole:
-        return index.column() == Phase ? phaseTitle(*status.phase) + QStringLiteral(": ") + status.detail
-                                       : QVariant();
+        if (index.column() == Gate || index.column() == Checks || index.column() == Deciding)
+            return status.judgedOn.isEmpty() ? QVariant() : QVariant(status.judgedOn);
+        if (index.column() != Phase)
+            return {};
+        return phaseTitle(*status.phase) + QStringLiteral(": ") + status.detail +
+               (status.judgedOn.isEmpty() ? QString() : QStringLiteral(".\n") + status.judgedOn);
     case Qt::TextAlignmentRole:
         if (index.column() == Checks || index.column() == Limit || index.column() == Finished)
             return int(Qt::AlignRight | Qt::AlignVCenter);

@@ -28,7 +28,7 @@ public:
 private:
     void rebuild();
 
-    ProjectSnapshot gatesOnly_; // gates and findings of the last snapshot
+    ProjectSnapshot gatesOnly_; // gates, findings and runs of the last snapshot
     bool projectOpen_ = false;
     QString judging_;
     std::vector<PhaseStatus> statuses_;

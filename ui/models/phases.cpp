@@ -2,6 +2,7 @@
 
 #include "ui/models/deciding_check.h"
 #include "ui/models/format.h"
+#include "ui/models/newer_runs.h"
 
 #include <QCoreApplication>
 
@@ -82,6 +83,16 @@ void judge(PhaseStatus& status, const GateInfo& gate)
     }
 }
 
+// What no longer speaks for the newest runs raises no alarm.
+void markOlder(PhaseStatus& status)
+{
+    status.detail = Tr::tr("%1, newer runs exist").arg(status.detail);
+    if (status.state != State::Diverged && status.state != State::CannotCompare)
+        return;
+    status.state = State::CannotCompare;
+    status.word = Tr::tr("judge again");
+}
+
 } // namespace
 
 std::span<const PhaseInfo> allPhases()
@@ -131,6 +142,10 @@ std::vector<PhaseStatus> phaseStatuses(const ProjectSnapshot& snapshot, bool pro
             status.detail = Tr::tr("judging");
         } else if (gate && !gate->verdict.empty() && (open || passes(gate))) {
             judge(status, *gate);
+            status.judgedOn = judgedOnSentence(snapshot, *gate);
+            status.older = !newerRuns(snapshot, *gate).isEmpty();
+            if (status.older)
+                markOlder(status);
         } else if (open) {
             status.state = State::Waiting;
             status.detail = Tr::tr("not judged yet");

@@ -32,6 +32,8 @@ struct PhaseStatus {
     QString checks;   // "11 of 11"; empty without checks
     QString deciding; // the number that decides, or why there is none
     QString limit;
+    QString judgedOn;   // "Judged on one-01 and two-01; newer runs exist: two-02"; empty: on no runs
+    bool older = false; // judged on runs that newer ones have followed
     std::int64_t judgedUnixMs = 0;
     bool open = false; // may be worked on: every gate before it passed or was overridden
 };

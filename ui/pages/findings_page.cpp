@@ -1,6 +1,7 @@
 #include "ui/pages/findings_page.h"
 
 #include "ui/models/comparison_model.h"
+#include "ui/models/diagnosis_outcome.h"
 #include "ui/models/findings_model.h"
 #include "ui/models/format.h"
 #include "ui/models/project_model.h"
@@ -40,8 +41,7 @@ FindingsPage::FindingsPage(const PageContext& context, QWidget* parent)
       prove_(button(tr("Prove by replay"), QStringLiteral("shield"), this))
 {
     diagnose_->setObjectName(QStringLiteral("diagnose"));
-    prove_->setToolTip(
-        tr("Replays each suspected cause in a twin, five at most; equal in every bit is proof"));
+    prove_->setObjectName(QStringLiteral("prove"));
     progress_->setRange(0, 0);
     progress_->setTextVisible(false);
     progress_->setFixedWidth(120);
@@ -78,13 +78,20 @@ FindingsPage::FindingsPage(const PageContext& context, QWidget* parent)
             [this](const QModelIndex& current) { showFinding(current.row()); });
     connect(table_, &DataTable::activatedId, this, &FindingsPage::openCurves);
     connect(strip_, &CausalStrip::stepChosen, this, &FindingsPage::openCurvesAt);
-    connect(&context.comparisons, &ComparisonModel::verdictsChanged, this, &FindingsPage::showStrip);
-    connect(&context.project, &ProjectModel::changed, this, &FindingsPage::refresh);
+    connect(&context.comparisons, &ComparisonModel::verdictsChanged, this, [this] {
+        showStrip();
+        tellOutcome();
+    });
+    connect(&context.project, &ProjectModel::changed, this, [this] {
+        refresh();
+        tellOutcome();
+    });
     connect(&context.selection, &RunSelection::runsChanged, this, &FindingsPage::refresh);
     connect(cancel_, &QPushButton::clicked, &context.commands, &RunCommands::cancelPending);
     connect(&context.commands, &RunCommands::diagnosed, this, [this] {
         setWorking(false);
         toldApart_ = separated_.has_value();
+        ended_ = std::exchange(asked_, {});
         refresh();
     });
     connect(&context.commands, &RunCommands::failed, this,
@@ -94,6 +101,7 @@ FindingsPage::FindingsPage(const PageContext& context, QWidget* parent)
                 if (command != QLatin1String("diagnose"))
                     return;
                 setWorking(false);
+                asked_ = {};
                 separated_.reset();
                 separate_->setEnabled(true);
                 banner_->showMessage(State::Failed, tr("The diagnosis could not be made"), sentence);
@@ -168,13 +176,19 @@ QWidget* FindingsPage::makeDetail()
 void FindingsPage::refresh()
 {
     const ProjectSnapshotPtr snapshot = context().project.snapshot();
-    findings_->setFindings(snapshot->findings);
+    findings_->setSnapshot(*snapshot);
     const RunSelection& selection = context().selection;
     const bool pair = !selection.runA().isEmpty() && !selection.runB().isEmpty();
     const bool possible =
         (pair || findings_->rowCount() > 0) && context().project.isOpen() && !snapshot->readOnly;
     diagnose_->setEnabled(possible);
-    prove_->setEnabled(possible);
+    const auto [a, b] = pairToDiagnose();
+    const QString unprovable = whyNotProvable(snapshot->run(a), snapshot->run(b));
+    prove_->setEnabled(possible && unprovable.isEmpty());
+    prove_->setToolTip(
+        unprovable.isEmpty()
+            ? tr("Replays each suspected cause in a twin, five at most; equal in every bit is proof")
+            : unprovable);
     setSubtitle(pair ? tr("A %1 against B %2").arg(selection.runA(), selection.runB())
                      : tr("%n finding(s)", nullptr, findings_->rowCount()));
     detail_->setVisible(findings_->rowCount() > 0);
@@ -209,7 +223,10 @@ void FindingsPage::showFinding(int row)
         return;
     const FindingRow& finding = findings_->finding(row);
     shownPair_ = pairOf(finding);
-    confidence_->setState(finding.confidence == "benign" ? State::Holds : State::Diverged,
+    const QString newer = findings_->newer(row);
+    confidence_->setState(!newer.isEmpty()                 ? State::Off
+                          : finding.confidence == "benign" ? State::Holds
+                                                           : State::Diverged,
                           confidenceWord(finding.confidence));
     sentence_->setText(qs(finding.sentence));
     // Several are the same bits: one of them it is.
@@ -218,6 +235,8 @@ void FindingsPage::showFinding(int row)
         where << tr("step %1").arg(finding.step);
     where << (finding.rank >= 0 ? tr("rank %1").arg(finding.rank) : tr("all ranks"));
     where << tr("%1 against %2").arg(qs(finding.runB), qs(finding.runA));
+    if (!newer.isEmpty())
+        where << newer;
     where_->setText(where.join(QStringLiteral(", ")));
     speaksRows_.clear();
     excludesRows_.clear();
@@ -319,16 +338,47 @@ void FindingsPage::setWorking(bool on)
 }
 
 // The chosen pair; where none is chosen, that of the finding.
+std::pair<QString, QString> FindingsPage::pairToDiagnose() const
+{
+    const RunSelection& selection = context().selection;
+    if ((selection.runA().isEmpty() || selection.runB().isEmpty()) && shown_ >= 0)
+        return {qs(findings_->finding(shown_).runA), qs(findings_->finding(shown_).runB)};
+    return {selection.runA(), selection.runB()};
+}
+
 void FindingsPage::diagnose(bool prove)
 {
-    QString a = context().selection.runA(), b = context().selection.runB();
-    if ((a.isEmpty() || b.isEmpty()) && shown_ >= 0) {
-        a = qs(findings_->finding(shown_).runA);
-        b = qs(findings_->finding(shown_).runB);
-    }
+    asked_ = pairToDiagnose();
+    ended_ = {};
     banner_->clear();
     setWorking(true);
-    context().commands.diagnose(a, b, prove);
+    context().commands.diagnose(asked_.first, asked_.second, prove);
+}
+
+// A diagnosis that found nothing says so, once the project and the comparison of the pair are there.
+void FindingsPage::tellOutcome()
+{
+    const auto& [a, b] = ended_;
+    if (a.isEmpty())
+        return;
+    const int row = rowOfPair(a + QLatin1Char('|') + b);
+    if (row < findings_->rowCount() && qs(findings_->finding(row).runA) == a &&
+        qs(findings_->finding(row).runB) == b) {
+        ended_ = {};
+        return;
+    }
+    const RunComparisonPtr known = context().comparisons.result(a, b);
+    if (!known) {
+        context().comparisons.want(a, b);
+        return;
+    }
+    const DiagnosisOutcome outcome = outcomeWithoutFinding(*known);
+    banner_->showMessage(outcome.state, outcome.headline, outcome.text);
+    table_->setEmptyText(outcome.headline + QLatin1Char('.'));
+    table_->viewport()->update();
+    if (findings_->rowCount() == 0)
+        showChain(*strip_, known, a, b);
+    ended_ = {};
 }
 
 void FindingsPage::openCurves()

@@ -34,7 +34,9 @@ private:
     QWidget* makeDetail();
     void refresh();
     void showFinding(int row);
+    std::pair<QString, QString> pairToDiagnose() const;
     void diagnose(bool prove);
+    void tellOutcome();
     void showOffer(const FindingRow& finding);
     void separate();
     void tellWhatRemains();
@@ -61,6 +63,8 @@ private:
     std::vector<EvidenceText> speaksRows_, excludesRows_; // as shown; links count in them
     FindingOffer offered_;
     int shown_ = -1;
+    std::pair<QString, QString> asked_,
+        ended_;                           // A and B of the diagnosis under way, and of the one to be told of
     QString shownPair_;                   // "A|B" of the finding that is shown
     std::optional<FindingRow> separated_; // the finding as it was before its causes were told apart
     bool toldApart_ = false;              // the command has ended; the project tells what came out

@@ -23,6 +23,7 @@ namespace lockstep {
 namespace {
 
 constexpr int kEvidenceRows = 20;
+constexpr int kLimitWidth = 120; // of a limit, at least
 
 } // namespace
 
@@ -126,7 +127,12 @@ void GatePage::build()
     table_->setAccessibleName(tr("Checks"));
     table_->setModel(checks_);
     table_->setColumnPlan(ChecksModel::Limit, {ChecksModel::Where}); // a long limit is cut, numbers never
+    judgedOn_ = wrappedLabel("note", {}, checksPane_);
+    judgedOn_->setContentsMargins(12, 6, 12, 2);
+    judgedOn_->hide();
+    checksPane_->addWidget(judgedOn_);
     checksPane_->addWidget(emptyText_);
+    table_->setLongTexts({ChecksModel::Check, ChecksModel::Number}, kLimitWidth);
     checksPane_->addWidget(table_, 1);
     checksPane_->body()->addStretch(0);
     row->addWidget(checksPane_, 1);
@@ -240,6 +246,8 @@ void GatePage::refresh()
 
     checks_->setChecks(judged ? gate->checks : std::vector<GateCheck>{});
     count_->setText(judged ? tr("%1 hold").arg(now.checks) : QString());
+    judgedOn_->setText(now.judgedOn + QLatin1Char('.'));
+    judgedOn_->setVisible(judged && !now.judgedOn.isEmpty());
     emptyText_->setText(tr("Not judged yet. The checks run in their own process and report here; closing the "
                            "window stops nothing."));
     emptyText_->setVisible(!judged);

@@ -65,7 +65,7 @@ private:
     QLineEdit* reason_;
     DataTable* table_;
     Pane *checksPane_, *detail_;
-    QLabel *count_, *detailSentence_, *detailWhere_, *evidence_, *fixTitle_;
+    QLabel *count_, *judgedOn_ = nullptr, *detailSentence_, *detailWhere_, *evidence_, *fixTitle_;
     CodeBlock* fix_;
 };
 

@@ -35,17 +35,22 @@ void OverviewNotes::setSnapshot(const ProjectSnapshot& snapshot)
                                  tr("%1 was overridden").arg(phaseTitle(phase)), qs(gate.overrideReason),
                                  qs(gate.phase)});
     }
-    for (const FindingRow& finding : snapshot.findings) {
-        if (notes.size() >= 4)
-            break;
-        QStringList where{qs(finding.runB)};
+    FindingsModel findings; // those of the newest runs first
+    findings.setSnapshot(snapshot);
+    for (int row = 0; row < findings.rowCount() && notes.size() < 4; ++row) {
+        const FindingRow& finding = findings.finding(row);
+        const QString newer = findings.newer(row);
+        QStringList where{tr("%1 against %2").arg(qs(finding.runB), qs(finding.runA))};
         if (finding.step >= 0)
             where << tr("step %1").arg(finding.step);
         if (finding.rank >= 0)
             where << tr("rank %1").arg(finding.rank);
         where << confidenceWord(finding.confidence);
-        notes.push_back({State::Diverged, tr("finding"), qs(finding.sentence),
-                         where.join(QStringLiteral(", ")), QStringLiteral("curves")});
+        if (!newer.isEmpty())
+            where << newer;
+        notes.push_back({newer.isEmpty() ? State::Diverged : State::Off,
+                         newer.isEmpty() ? tr("finding") : tr("finding of older runs"), qs(finding.sentence),
+                         where.join(QStringLiteral(", ")), QStringLiteral("findings")});
     }
     QString shown;
     for (const Note& note : notes)

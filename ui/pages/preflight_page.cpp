@@ -28,6 +28,8 @@ PreflightPage::PreflightPage(const PageContext& context, QWidget* parent)
     table_->setAccessibleName(tr("Keys in which the configurations differ"));
     table_->setModel(keys_);
     table_->setColumnPlan(PreflightKeysModel::Why, {PreflightKeysModel::Effect});
+    table_->setLongTexts({PreflightKeysModel::Single, PreflightKeysModel::Ddp}, 60);
+    table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff); // it would lie over the last row
     table_->setFixedRows(kRowsAtMost);
     table_->setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
     pane_->addWidget(error_);

@@ -21,6 +21,7 @@ namespace lockstep {
 namespace {
 
 constexpr int kFindingsShown = 4; // Findings has all of them
+constexpr int kCheckWidth = 200;  // of a check's name, at least
 
 } // namespace
 
@@ -71,6 +72,7 @@ ReportPage::ReportPage(const PageContext& context, QWidget* parent)
     column->addWidget(findingsPane_);
     checksTable_->setModel(checks_);
     checksTable_->setColumnPlan(ChecksModel::Check, {ChecksModel::Where});
+    checksTable_->setLongTexts({ChecksModel::Number, ChecksModel::Limit}, kCheckWidth);
     checksTable_->setAccessibleName(tr("Checks of all gates"));
     empty_->setContentsMargins(12, 12, 12, 12);
     empty_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
@@ -92,6 +94,9 @@ ReportPage::ReportPage(const PageContext& context, QWidget* parent)
             });
     connect(gatesTable_, &DataTable::activatedId, this,
             [this](const QString& id) { Q_EMIT openRequested(id, {}); });
+    connect(checksTable_, &DataTable::activatedId, this, [this](const QString& id) { // "preflight.lr"
+        Q_EMIT openRequested(id.section(QLatin1Char('.'), 0, 0), {});
+    });
     connect(findingsTable_, &DataTable::activatedId, this,
             [this](const QString&) { Q_EMIT openRequested(QStringLiteral("findings"), {}); });
     connect(&context.project, &ProjectModel::changed, this, &ReportPage::refresh);
@@ -124,7 +129,7 @@ void ReportPage::refresh()
         overrides_->showMessage(State::Overridden,
                                 tr("%n gate(s) were overridden", nullptr, int(reasons.size())),
                                 reasons.join(QStringLiteral("; ")));
-    findings_->setFindings(snapshot->findings);
+    findings_->setSnapshot(*snapshot);
     findingsPane_->setVisible(findings_->rowCount() > 0);
     findingsTable_->setFixedRows(std::min(findings_->rowCount(), kFindingsShown));
     empty_->setVisible(all.empty());

@@ -95,9 +95,8 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     const QVariant align = index.data(Qt::TextAlignmentRole);
     const int alignment = align.isValid() ? align.toInt() : int(Qt::AlignLeft | Qt::AlignVCenter);
     // What does not fit says so: without the dots the begin of a right-aligned text would be cut off unseen.
-    const bool keepBegin = group || (alignment & Qt::AlignRight);
     const QString text = painter->fontMetrics().elidedText(
-        index.data().toString(), keepBegin ? Qt::ElideRight : Qt::ElideMiddle, cell.width());
+        index.data().toString(), group ? Qt::ElideRight : Qt::ElideMiddle, cell.width());
     painter->drawText(cell, alignment | Qt::TextSingleLine, text);
 
     if ((option.state & QStyle::State_HasFocus) && (option.state & QStyle::State_KeyboardFocusChange)) {

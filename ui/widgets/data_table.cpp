@@ -10,6 +10,7 @@
 #include <QTimer>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace lockstep {
 
@@ -35,6 +36,7 @@ protected:
 };
 
 constexpr int kRowsMeasured = 200;
+constexpr int kLongText = 190; // what a column of long texts keeps at least
 
 } // namespace
 
@@ -85,6 +87,15 @@ void DataTable::setColumnPlan(int stretch, std::vector<int> dropOrder)
 {
     stretch_ = stretch;
     dropOrder_ = std::move(dropOrder);
+    layoutColumns();
+}
+
+void DataTable::setLongTexts(std::vector<int> columns, int stretchMinimum)
+{
+    long_ = std::move(columns);
+    stretchMinimum_ = stretchMinimum;
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);
+    setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     layoutColumns();
 }
 
@@ -147,14 +158,26 @@ void DataTable::layoutColumns()
     std::vector<bool> shown(std::size_t(columns), true);
     for (const int column : hidden_)
         shown[std::size_t(column)] = false;
+    std::vector<int> widths = widths_;
     const auto total = [&] {
         int sum = 0;
         for (int c = 0; c < columns; ++c)
             if (shown[std::size_t(c)])
-                sum += c == stretch_ ? std::min(widths_[std::size_t(c)], 160) : widths_[std::size_t(c)];
+                sum += c == stretch_ ? std::min(widths[std::size_t(c)], std::max(160, stretchMinimum_))
+                                     : widths[std::size_t(c)];
         return sum;
     };
     const int available = viewport()->width();
+    if (const int missing = total() - available; missing > 0) { // the longest gives most
+        int spare = 0;
+        for (const int column : long_)
+            spare += column == stretch_ ? 0 : std::max(widths[std::size_t(column)] - kLongText, 0);
+        for (const int column : long_) {
+            int& width = widths[std::size_t(column)];
+            if (column != stretch_ && width > kLongText)
+                width -= int(std::int64_t(width - kLongText) * std::min(missing, spare) / spare);
+        }
+    }
     for (const int column : dropOrder_) {
         if (total() <= available)
             break;
@@ -165,24 +188,24 @@ void DataTable::layoutColumns()
     for (int c = 0; c < columns; ++c) {
         setColumnHidden(c, !shown[std::size_t(c)]);
         if (shown[std::size_t(c)] && c != stretch_) {
-            used += widths_[std::size_t(c)];
+            used += widths[std::size_t(c)];
             ++visible;
         }
     }
     // What is left: first the stretch column's own need, then a little air for every column.
     const int left = available - used;
-    const int need = stretch_ >= 0 ? widths_[std::size_t(stretch_)] : 0;
+    const int need = stretch_ >= 0 ? widths[std::size_t(stretch_)] : 0;
     const int air = visible > 0 ? std::clamp((left - need) / (visible + 3), 0, 36) : 0;
     int given = 0;
     for (int c = 0; c < columns; ++c) {
         if (!shown[std::size_t(c)] || c == stretch_)
             continue;
-        const int width = widths_[std::size_t(c)] + air;
+        const int width = widths[std::size_t(c)] + air;
         setColumnWidth(c, width);
         given += width;
     }
     if (stretch_ >= 0)
-        setColumnWidth(stretch_, std::max(available - given, 60));
+        setColumnWidth(stretch_, std::max(available - given, stretchMinimum_));
 }
 
 QString DataTable::currentId() const

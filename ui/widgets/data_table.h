@@ -16,6 +16,9 @@ public:
     void setModel(QAbstractItemModel* model) override;
     // `stretch`: the column that takes what is left. `dropOrder`: the first one goes first. Others always stay.
     void setColumnPlan(int stretch, std::vector<int> dropOrder);
+    // These columns may hold long texts: where the width is not enough they are first narrowed, their text elided in the
+    // middle (the tooltip has all of it). The stretch column keeps `stretchMinimum` pixels; below that the table scrolls.
+    void setLongTexts(std::vector<int> columns, int stretchMinimum);
     // Columns of the model that this table never shows.
     void setHiddenColumns(std::vector<int> columns);
     // As high as its rows (at most `rows` of them), without a scroll bar.
@@ -49,6 +52,8 @@ private:
     bool scheduled_ = false;
     std::vector<int> hidden_;
     std::vector<int> dropOrder_;
+    std::vector<int> long_;
+    int stretchMinimum_ = 60;
     std::vector<int> widths_; // widest content seen per column: columns do not jump while a run reports
 };
 

@@ -1,5 +1,6 @@
 #include "ui/window/rail.h"
 
+#include "ui/models/findings_model.h"
 #include "ui/models/format.h"
 #include "ui/models/gates_model.h"
 #include "ui/widgets/building_blocks.h"
@@ -162,7 +163,9 @@ void Rail::setSnapshot(const ProjectSnapshot& snapshot, bool open)
     const auto own = std::count_if(snapshot.runs.begin(), snapshot.runs.end(),
                                    [](const RunEntry& run) { return !run.auxiliary(); });
     setCount("runs", int(own), false); // as the page lists them: without those of gates and drills
-    setCount("findings", int(snapshot.findings.size()), true);
+    // Red counts what the newest runs have; without any, how many there were once.
+    const int current = currentFindings(snapshot);
+    setCount("findings", current > 0 ? current : int(snapshot.findings.size()), current > 0);
     QSet<QString> auxiliary;
     for (const RunEntry& run : snapshot.runs)
         if (run.auxiliary())

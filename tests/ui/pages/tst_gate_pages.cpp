@@ -1,8 +1,10 @@
 // The pages of the phases, Findings and Report offscreen: what they show and what they ask RunCommands for.
 #include "core/gates/preflight.h"
+#include "ui/models/checks_model.h"
 #include "ui/models/comparison_model.h"
 #include "ui/models/drill_story.h"
 #include "ui/models/findings_model.h"
+#include "ui/models/format.h"
 #include "ui/models/gates_model.h"
 #include "ui/models/project_model.h"
 #include "ui/models/runs_model.h"
@@ -21,6 +23,7 @@
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
@@ -337,6 +340,166 @@ private Q_SLOTS:
         QCOMPARE(model.index(0, FindingsModel::Rank).data().toString(), QStringLiteral("all"));
         model.setFindings({});
         QCOMPARE(model.rowCount(), 0);
+    }
+
+    void longValuesLeaveCheckNumberAndLimitReadable()
+    {
+        PageWorld w;
+        GateInfo gate;
+        gate.phase = "preflight";
+        gate.verdict = "pass";
+        gate.judgedUnixMs = 1;
+        gate.configJson = "{}";
+        for (const char* id : {"preflight.lr", "preflight.workload"}) {
+            GateCheck check;
+            check.id = id;
+            check.verdict = "pass";
+            check.value =
+                "AdamW (lr: 0.003, betas: 0.9 0.999, eps: 1e-08, weight_decay: 0.01, amsgrad: False, "
+                "maximize: False, foreach: None, capturable: False, differentiable: False)";
+            check.limit = "the same as in the reference, and in the plan";
+            gate.checks.push_back(check);
+        }
+        QVERIFY(w.project.store().saveGate(gate).ok());
+        QVERIFY(w.open());
+        PreflightPage preflight(w.context);
+        ReportPage report(w.context);
+        const auto tables = [](QWidget& page) {
+            QList<DataTable*> found;
+            for (DataTable* table : page.findChildren<DataTable*>())
+                if (table->accessibleName().startsWith(QStringLiteral("Checks")))
+                    found << table;
+            return found;
+        };
+        for (Page* page : {static_cast<Page*>(&preflight), static_cast<Page*>(&report)}) {
+            showPage(*page);
+            QCOMPARE(tables(*page).size(), 1);
+            DataTable* table = tables(*page).front();
+            for (const int width : {1400, 880, 700}) {
+                page->resize(width, 640);
+                QTRY_VERIFY(table->model()->rowCount() == 2 && table->isVisible());
+                QTest::qWait(0);
+                int all = 0;
+                for (const int column :
+                     {ChecksModel::Verdict, ChecksModel::Check, ChecksModel::Number, ChecksModel::Limit}) {
+                    QVERIFY2(!table->isColumnHidden(column), qPrintable(QString::number(column)));
+                    all += table->columnWidth(column);
+                }
+                for (const int column : {ChecksModel::Check, ChecksModel::Number, ChecksModel::Limit})
+                    QVERIFY2(table->columnWidth(column) >= 100,
+                             qPrintable(QStringLiteral("%1 at %2: %3")
+                                            .arg(column)
+                                            .arg(width)
+                                            .arg(table->columnWidth(column))));
+                // What does not fit is reached by scrolling, never lost.
+                const int missing = all - table->viewport()->width();
+                QVERIFY2(missing <= 0 || table->horizontalScrollBar()->maximum() >= missing,
+                         qPrintable(QStringLiteral("%1 at %2").arg(missing).arg(width)));
+            }
+            QVERIFY(table->model()
+                        ->index(0, ChecksModel::Number)
+                        .data(Qt::ToolTipRole)
+                        .toString()
+                        .contains(QStringLiteral("differentiable")));
+        }
+    }
+
+    void aDiagnosisWithoutAFindingTellsTheGoodNews()
+    {
+        PageWorld w;
+        const QString a = w.project.finished("single", 1);
+        const QString b = w.project.finished("single", 1);
+        QVERIFY(w.open());
+        FindingsPage page(w.context);
+        showPage(page);
+        w.selection.setRuns(a, b);
+        QTest::mouseClick(page.findChild<QPushButton*>(QStringLiteral("diagnose")), Qt::LeftButton);
+        QCOMPARE(w.commands.calls.last(), QStringLiteral("diagnose %1 %2").arg(a, b));
+        Q_EMIT w.commands.diagnosed();
+        w.model.refresh();
+        QTRY_VERIFY(shows(page, QStringLiteral("%1 does not part from %2").arg(b, a)));
+        QVERIFY(shows(page, QStringLiteral("0 bits differ")));
+        // A pair that parts with no known cause is not called clean.
+        const QString c = w.project.finished("single", 1, 0.5, 20);
+        w.selection.setRuns(a, c);
+        QTest::mouseClick(page.findChild<QPushButton*>(QStringLiteral("diagnose")), Qt::LeftButton);
+        Q_EMIT w.commands.diagnosed();
+        w.model.refresh();
+        QTRY_VERIFY(shows(page, QStringLiteral("%1 parts from %2").arg(c, a)));
+        QVERIFY(!shows(page, QStringLiteral("does not part")));
+    }
+
+    void whatCannotBeReplayedIsNotOfferedForProof()
+    {
+        PageWorld w;
+        const QString a = w.project.script({"python", "one.py"});
+        const QString b = w.project.script({"torchrun", "--nproc-per-node", "2", "one.py"}, 2);
+        const QString c = w.project.finished("single", 1), d = w.project.finished("ddp", 2);
+        QVERIFY(w.open());
+        FindingsPage page(w.context);
+        showPage(page);
+        auto* prove = page.findChild<QPushButton*>(QStringLiteral("prove"));
+        w.selection.setRuns(a, b);
+        QTRY_VERIFY(page.findChild<QPushButton*>(QStringLiteral("diagnose"))->isEnabled());
+        QVERIFY(!prove->isEnabled());
+        QVERIFY2(prove->toolTip().contains(QStringLiteral("your own script")), qPrintable(prove->toolTip()));
+        w.selection.setRuns(c, d);
+        QVERIFY(prove->isEnabled());
+    }
+
+    void verdictsOfOlderRunsRaiseNoAlarm()
+    {
+        PageWorld w;
+        const std::string a = w.project.finished("single", 2).toStdString();
+        const std::string b = w.project.finished("ddp", 2, 0.5, 3).toStdString();
+        QVERIFY(w.project.store().saveFindings(a, b, {finding(a, b)}).ok());
+        GateInfo gate;
+        gate.phase = "preflight";
+        gate.verdict = "fail";
+        gate.judgedUnixMs = 1;
+        const std::string config = toJson(RunConfig());
+        gate.configJson = "{\"single\":" + config + ",\"ddp\":" + config + ",\"single_name\":\"" + a +
+                          "\",\"ddp_name\":\"" + b + "\"}";
+        GateCheck check;
+        check.id = "preflight.lr";
+        check.verdict = "fail";
+        check.value = "0.5";
+        check.limit = "0.001";
+        gate.checks = {check};
+        QVERIFY(w.project.store().saveGate(gate).ok());
+        QVERIFY(w.open());
+        FindingsModel model;
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        model.setSnapshot(*w.model.snapshot());
+        QCOMPARE(model.index(0, 0).data(StateRole).toInt(), int(State::Diverged));
+        QCOMPARE(currentFindings(*w.model.snapshot()), 1);
+        QCOMPARE(w.gates.status(0).state, State::Diverged);
+        QCOMPARE(w.gates.status(0).judgedOn, QStringLiteral("Judged on %1 and %2").arg(qs(a), qs(b)));
+        PreflightPage page(w.context);
+        showPage(page);
+        QTRY_VERIFY(shows(page, QStringLiteral("Judged on")));
+
+        const QString mended = w.project.finished("ddp", 2);
+        const auto later = w.project.finished("ddp", 2);
+        QTRY_VERIFY(w.model.snapshot()->run(later) && !w.model.snapshot()->run(later)->running());
+        model.setSnapshot(*w.model.snapshot());
+        QCOMPARE(model.index(0, 0).data(StateRole).toInt(), int(State::Off));
+        QVERIFY(model.newer(0).contains(later));
+        QCOMPARE(currentFindings(*w.model.snapshot()), 0);
+        QTRY_VERIFY(w.gates.status(0).older);
+        QCOMPARE(w.gates.status(0).state, State::CannotCompare);
+        QVERIFY2(w.gates.status(0).detail.contains(QStringLiteral("newer runs exist")),
+                 qPrintable(w.gates.status(0).detail));
+        QTRY_VERIFY(shows(page, QStringLiteral("newer runs exist: ") + later));
+        // A finding of the newest pair stands in front of it again, in red.
+        QVERIFY(
+            w.project.store().saveFindings(a, later.toStdString(), {finding(a, later.toStdString())}).ok());
+        QTRY_COMPARE(w.model.snapshot()->findings.size(), std::size_t(2));
+        model.setSnapshot(*w.model.snapshot());
+        QCOMPARE(qs(model.finding(0).runB), later);
+        QCOMPARE(model.index(0, 0).data(StateRole).toInt(), int(State::Diverged));
+        QCOMPARE(model.index(1, 0).data(StateRole).toInt(), int(State::Off));
+        QCOMPARE(currentFindings(*w.model.snapshot()), 1);
     }
 };
 
