@@ -399,6 +399,10 @@
         <translation>最后一批</translation>
     </message>
     <message>
+        <source>samples in the metric</source>
+        <translation>计入指标的样本</translation>
+    </message>
+    <message>
         <source>every number of ranks</source>
         <translation>任意 rank 数</translation>
     </message>
@@ -3499,6 +3503,22 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>Fix what fails in %1</source>
         <translation>修复%1中不成立的检查</translation>
+    </message>
+    <message>
+        <source>Decide on %1: it could not be judged</source>
+        <translation>对%1作出决定：它无法被判定</translation>
+    </message>
+    <message>
+        <source>Its page says what to record, and takes a written reason.</source>
+        <translation>它的页面说明还需记录什么，并接受书面理由。</translation>
+    </message>
+    <message>
+        <source>Judges the recorded runs of your script. Nothing is started.</source>
+        <translation>根据您脚本已记录的运行进行判定，不启动任何运行。</translation>
+    </message>
+    <message>
+        <source>It trains the engine&apos;s workloads only. For your script it says what to check by hand.</source>
+        <translation>它只训练引擎自带的任务。对于您的脚本，它会说明需要手动检查什么。</translation>
     </message>
     <message>
         <source>Judge the gate of %1</source>

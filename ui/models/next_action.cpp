@@ -61,6 +61,18 @@ NextAction failedRun(const RunEntry& run)
     return next;
 }
 
+// What judging a phase does.
+QString whatItDoes(const PhaseInfo& phase, bool script)
+{
+    const std::string_view id = phase.id;
+    if (script && id == "gradients")
+        return Tr::tr("Judges the recorded runs of your script. Nothing is started.");
+    if (script && (id == "precision" || id == "drills"))
+        return Tr::tr(
+            "It trains the engine's workloads only. For your script it says what to check by hand.");
+    return phaseChanges(phase);
+}
+
 } // namespace
 
 QString referenceRun(const ProjectSnapshot& snapshot, const RunEntry& run)
@@ -208,10 +220,17 @@ NextAction nextAction(const ProjectSnapshot& snapshot, const RunVerdicts& verdic
         if (std::string_view(phase.phase->id) == "report")
             break;
         const bool fails = phase.state == State::Diverged;
+        const bool undecided = phase.state == State::CannotCompare; // judging it once more would say the same
         next.state = phase.state;
         next.title = fails ? Tr::tr("Fix what fails in %1").arg(phaseTitle(*phase.phase))
-                           : Tr::tr("Judge the gate of %1").arg(phaseTitle(*phase.phase));
-        next.sentence = fails ? phase.deciding : phaseChanges(*phase.phase);
+                     : undecided
+                         ? Tr::tr("Decide on %1: it could not be judged").arg(phaseTitle(*phase.phase))
+                         : Tr::tr("Judge the gate of %1").arg(phaseTitle(*phase.phase));
+        next.sentence =
+            fails || undecided ? phase.deciding : whatItDoes(*phase.phase, ddp->command.has_value());
+        if (undecided)
+            next.sentence +=
+                QLatin1Char(' ') + Tr::tr("Its page says what to record, and takes a written reason.");
         next.primary = {Command::OpenPhase, Tr::tr("Open phase"), QString::fromLatin1(phase.phase->id), {}};
         next.secondary = {Command::OpenCurves, Tr::tr("Open in Curves"), ddp->id(), {}};
         return next;

@@ -127,6 +127,36 @@ private Q_SLOTS:
         QCOMPARE(next.primary.target, QStringLiteral("data"));
     }
 
+    void aGateThatCannotBeJudgedIsDecidedNotJudgedAgain()
+    {
+        ProjectSnapshot project;
+        project.runs = {run("ddp-01", "ddp"), run("single-01", "single")};
+        for (RunEntry& entry : project.runs)
+            entry.command = ScriptCommand{{"python", "train.py"}, {}, "/w"};
+        for (const char* phase : {"preflight", "data"}) {
+            GateInfo gate;
+            gate.phase = phase;
+            gate.verdict = "pass";
+            project.gates.push_back(gate);
+        }
+        NextAction next = nextAction(project, {});
+        QCOMPARE(next.primary.target, QStringLiteral("gradients"));
+        QVERIFY2(next.sentence.contains(QStringLiteral("Nothing is started")), qPrintable(next.sentence));
+        GateInfo gradients;
+        gradients.phase = "gradients";
+        gradients.verdict = "cannot_judge";
+        GateCheck check;
+        check.id = "gradients.loss";
+        check.verdict = "cannot_judge";
+        check.sentence = "There is one run.";
+        gradients.checks = {check};
+        project.gates.push_back(gradients);
+        next = nextAction(project, {});
+        QCOMPARE(next.primary.target, QStringLiteral("gradients"));
+        QVERIFY2(next.title.startsWith(QStringLiteral("Decide on ")), qPrintable(next.title));
+        QVERIFY2(next.sentence.startsWith(QStringLiteral("There is one run.")), qPrintable(next.sentence));
+    }
+
     void theReferenceIsTheStrictestOneThereIs()
     {
         ProjectSnapshot project;
