@@ -6,11 +6,13 @@
 #include "app/cli/value_text.h"
 #include "core/align/compare.h"
 #include "core/gates/kept_envelope.h"
+#include "core/gates/sample_agreement.h"
 #include "core/store/project_store.h"
 #include "core/store/run_reader.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <memory>
 
@@ -139,7 +141,31 @@ std::string sideText(const FirstDifference& first, bool missing, std::uint64_t b
     return missing ? "no value" : valueText(first.quantity, bits);
 }
 
-void printText(const OpenedRun& a, const OpenedRun& b, const Comparison& result)
+// Ranks that take every world-th sample have those of one process in another order: in exact mode a difference, but none of
+// which samples were used. Empty: it is not so.
+std::string samplesInOtherOrder(OpenedRun& a, OpenedRun& b, const Comparison& result)
+{
+    const auto differs = [&](Quantity quantity) {
+        return std::any_of(result.quantities.begin(), result.quantities.end(),
+                           [&](const QuantityResult& q) { return q.quantity == quantity && q.first; });
+    };
+    if (result.match != RankMatch::Whole || result.by != PairBy::Step ||
+        (!differs(Quantity::SampleIds) && !differs(Quantity::SampleContent)) ||
+        (a.config.mode != "single" && b.config.mode != "single"))
+        return {};
+    OpenedRun& one = a.config.mode == "single" ? a : b;
+    OpenedRun& many = a.config.mode == "single" ? b : a;
+    const auto samples = compareSamples(one.reader, many.reader, many.config.world, result.lastStep);
+    if (!samples || !samples->has_value() || !(*samples)->equal() || (*samples)->padded > 0)
+        return {};
+    return fmt::format(
+        "sample_ids: the same samples in each of {} steps, in another order within the step. Outside the "
+        "exact mode that is no difference.",
+        (*samples)->steps);
+}
+
+void printText(const OpenedRun& a, const OpenedRun& b, const Comparison& result,
+               const std::string& samplesNote)
 {
     std::int64_t points = 0;
     for (const QuantityResult& quantity : result.quantities)
@@ -176,6 +202,8 @@ void printText(const OpenedRun& a, const OpenedRun& b, const Comparison& result)
         break;
     }
     }
+    if (!samplesNote.empty())
+        fmt::print("{}\n", samplesNote);
     for (const ConfigDifference& difference : result.config)
         fmt::print("{}: {} against {}\n", difference.key, difference.a, difference.b);
 }
@@ -216,7 +244,8 @@ int compare(const CompareCommand& command, bool asJson)
     if (asJson)
         printJson(a.value(), b.value(), result.value());
     else
-        printText(a.value(), b.value(), result.value());
+        printText(a.value(), b.value(), result.value(),
+                  samplesInOtherOrder(a.value(), b.value(), result.value()));
     switch (result->verdict) {
     case Verdict::Equal:
         return 0;

@@ -9,7 +9,8 @@
 //     samples, tokens, eval_samples_local   sum over its ranks
 //     grad_proj_local             mean over its ranks, weighted like the loss (projections are linear)
 //     sample_ids, sample_content  fingerprint of all ids (hashes) of the step: micro-batch by micro-batch,
-//                                 ranks in order, from the samples records
+//                                 ranks in order, from the samples records; in every mode but Exact in any
+//                                 order within the step, as ranks may deal every world-th sample
 //     loss_logged                 rank 0: what people see
 //     everything replicated       the first rank of the smaller run against every rank of the larger (lr,
 //                                 grad_norm, clipping, update_norm, parameters, optimizer, scaler, position, eval_*)

@@ -97,15 +97,18 @@ public:
             leaveOut(info.id, "no rank recorded it in both runs");
     }
 
-    void whole(const QuantityInfo& info)
+    void whole(const QuantityInfo& info, CompareMode mode)
     {
         const Joining joining = joiningOf(info.id);
         if (joining == Joining::OwnRank)
             return leaveOut(info.id,
                             "it belongs to one rank and has no counterpart in a run with other ranks");
-        if (joining == Joining::Samples) // the series of a rank cannot be joined; the records can
-            return add(info.id, 0, -1, joinedSamples(a_, info.id == Quantity::SampleContent),
-                       joinedSamples(b_, info.id == Quantity::SampleContent));
+        if (joining == Joining::Samples) { // the series of a rank cannot be joined; the records can
+            const bool contents = info.id == Quantity::SampleContent;
+            const bool anyOrder = mode != CompareMode::Exact; // it changes no more than the order of a sum
+            return add(info.id, 0, -1, joinedSamples(a_, contents, anyOrder),
+                       joinedSamples(b_, contents, anyOrder));
+        }
         const Quantity weight =
             a_.has(Quantity::Tokens) && b_.has(Quantity::Tokens) ? Quantity::Tokens : Quantity::Samples;
         const std::vector<std::uint16_t> indicesB = b_.indices(b_.ranks.front(), info.id);
@@ -221,7 +224,7 @@ Plan makePlan(const RunView& a, const RunConfig& ca, const RunView& b, const Run
         else if (plan.match == RankMatch::RankByRank)
             planner.rankByRank(*info);
         else
-            planner.whole(*info);
+            planner.whole(*info, mode);
     }
     return plan;
 }

@@ -120,8 +120,8 @@ class JoinedSamples : public Source
 {
 public:
     using Source::load;
-    JoinedSamples(RunReader* reader, std::vector<int> ranks, bool contents)
-        : reader_(reader), ranks_(std::move(ranks)), contents_(contents)
+    JoinedSamples(RunReader* reader, std::vector<int> ranks, bool contents, bool anyOrder)
+        : reader_(reader), ranks_(std::move(ranks)), contents_(contents), anyOrder_(anyOrder)
     {
     }
 
@@ -150,19 +150,33 @@ public:
                 track.bits.push_back(0);
                 counted = 0;
             }
-            const void* words =
-                contents_ ? static_cast<const void*>(record.hashes.data()) : record.ids.data();
-            const std::size_t count = contents_ ? record.hashes.size() : record.ids.size();
-            track.bits.back() += fingerprint(words, count, 8, counted);
-            counted += count;
+            if (contents_)
+                track.bits.back() += sum(record.hashes, counted);
+            else
+                track.bits.back() += sum(record.ids, counted);
         }
         return {};
     }
 
 private:
+    // `counted` goes on by the number of words.
+    template<typename Word>
+    std::uint64_t sum(const std::vector<Word>& words, std::uint64_t& counted) const
+    {
+        const std::uint64_t first = counted;
+        counted += words.size();
+        if (!anyOrder_)
+            return fingerprint(words.data(), words.size(), sizeof(Word), first);
+        std::uint64_t total = 0; // every word at place 0: the sum is that of the set
+        for (const Word word : words)
+            total += fingerprintMix(0, std::uint64_t(word));
+        return total;
+    }
+
     RunReader* reader_;
     std::vector<int> ranks_;
     bool contents_;
+    bool anyOrder_;
 };
 
 } // namespace
@@ -260,9 +274,9 @@ std::unique_ptr<Source> sumOverRanks(const RunView& run, Quantity quantity, std:
                                        info && info->type != ValueType::F64);
 }
 
-std::unique_ptr<Source> joinedSamples(const RunView& run, bool contents)
+std::unique_ptr<Source> joinedSamples(const RunView& run, bool contents, bool anyOrder)
 {
-    return std::make_unique<JoinedSamples>(run.reader, run.ranks, contents);
+    return std::make_unique<JoinedSamples>(run.reader, run.ranks, contents, anyOrder);
 }
 
 } // namespace lockstep::align

@@ -52,7 +52,8 @@ std::unique_ptr<Source> storedSeries(const RunView& run, const SeriesKey& key);
 std::unique_ptr<Source> meanOverRanks(const RunView& run, Quantity quantity, std::uint16_t index,
                                       Quantity weight);
 std::unique_ptr<Source> sumOverRanks(const RunView& run, Quantity quantity, std::uint16_t index);
-// Fingerprint per step of the sample ids (or content hashes), micro-batch by micro-batch, ranks in order.
-std::unique_ptr<Source> joinedSamples(const RunView& run, bool contents);
+// Fingerprint per step of the sample ids (or content hashes), micro-batch by micro-batch, ranks in order; with `anyOrder` it is
+// the same for the same samples in whatever order within the step.
+std::unique_ptr<Source> joinedSamples(const RunView& run, bool contents, bool anyOrder);
 
 } // namespace lockstep::align

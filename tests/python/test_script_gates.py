@@ -63,6 +63,11 @@ class ScriptGates(unittest.TestCase):
             launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
             self.assertEqual(call("probe", project, "--name", "one", "--", sys.executable, "train.py")[0], 0)
             self.assertEqual(call("probe", project, "--name", "two", "--record", "tensor", "--", *launch, "train.py")[0], 0)
+            # A part is another order of the same samples: no difference but in exact mode, which says so.
+            self.assertEqual(call("compare", project, "one", "two", "--mode", "rel:1e-3")[0], 0)
+            exact = subprocess.run([CLI, "compare", project, "one", "two"], capture_output=True, text=True, timeout=120)
+            self.assertIn("the same samples in each of 24 steps, in another order", exact.stdout)
+
             self.assertEqual(gate("preflight")[0], 0)
             self.assertEqual(gate("data")[0], 0)
 
