@@ -3,6 +3,7 @@
 #include "core/align/locate_tensor.h"
 #include "core/align/plan.h"
 #include "core/align/scan.h"
+#include "core/config/key_pairs.h"
 
 #include <fmt/format.h>
 
@@ -19,15 +20,9 @@ namespace {
 std::vector<ConfigDifference> differingKeys(const RunConfig& a, const RunConfig& b)
 {
     std::vector<ConfigDifference> differences;
-    const auto flatA = flatten(a);
-    const auto flatB = flatten(b);
-    for (const auto& [key, value] : flatA) {
-        const auto other =
-            std::find_if(flatB.begin(), flatB.end(), [&key](const auto& kv) { return kv.first == key; });
-        const std::string valueB = other == flatB.end() ? std::string() : other->second;
-        if (key != "name" && value != valueB)
-            differences.push_back({key, value, valueB});
-    }
+    for (KeyPair& pair : keyPairs(a, b))
+        if (pair.differs())
+            differences.push_back({std::move(pair.key), std::move(pair.a), std::move(pair.b)});
     return differences;
 }
 

@@ -26,6 +26,9 @@ struct ConfigDiffRow {
 // Keys whose values differ.
 std::vector<ConfigDiffRow> differingKeys(const RunConfig& single, const RunConfig& ddp);
 
+// How a script is called and deals its samples: between two scripts the recorded samples decide over that, not the key.
+bool isDealingOfScript(const std::string& key);
+
 // One check per judged key: global batch, learning rate (with the scaling rule), accumulation, dtype, sampler order,
 // shuffle, drop_last, seeds, dataset, model, optimizer and scheduler arguments, clipping. `samples`: what the two runs
 // recorded, where they did; it decides over the order of scripts, whose samplers no setting describes.

@@ -1,5 +1,6 @@
 #include "core/gates/config_keys.h"
 
+#include "core/config/key_pairs.h"
 #include "core/gates/config_diff.h"
 
 #include <algorithm>
@@ -10,12 +11,23 @@ namespace lockstep {
 namespace {
 
 // Keys that say how a run is made, not what it computes.
-constexpr std::array<std::string_view, 18> kNoEffect = {
-    "name",        "record",       "checkpoint_every",  "collective_timeout_seconds",
-    "resume",      "join_from",    "bucket_view",       "bucket_mb",
-    "find_unused", "static_graph", "broadcast_buffers", "backend",
-    "device",      "reduction",    "threads",           "faults",
-    "log_every",   "eval_every"};
+constexpr std::array<std::string_view, 17> kNoEffect = {"record",
+                                                        "checkpoint_every",
+                                                        "collective_timeout_seconds",
+                                                        "resume",
+                                                        "join_from",
+                                                        "bucket_view",
+                                                        "bucket_mb",
+                                                        "find_unused",
+                                                        "static_graph",
+                                                        "broadcast_buffers",
+                                                        "backend",
+                                                        "device",
+                                                        "reduction",
+                                                        "threads",
+                                                        "faults",
+                                                        "log_every",
+                                                        "eval_every"};
 // Keys that differ because one run has one process and the other many; global_batch and order judge them together.
 constexpr std::array<std::string_view, 6> kDeclared = {"mode",  "world",      "align_world",
                                                        "batch", "accumulate", "order"};
@@ -88,18 +100,9 @@ std::vector<ConfigDiffRow> differingKeys(const RunConfig& single, const RunConfi
                                                           : "changes the maths",
                         checkOfKey(key)});
     };
-    const auto a = flatten(single), b = flatten(ddp);
-    const auto find = [](const auto& keys, const std::string& key) {
-        return std::find_if(keys.begin(), keys.end(), [&](const auto& k) { return k.first == key; });
-    };
-    for (const auto& [key, value] : a) {
-        const auto other = find(b, key);
-        if (const std::string theirs = other == b.end() ? "" : other->second; theirs != value)
-            row(key, value, theirs);
-    }
-    for (const auto& [key, value] : b) // options that only one side has
-        if (find(a, key) == a.end())
-            row(key, "", value);
+    for (const KeyPair& pair : keyPairs(single, ddp))
+        if (pair.differs())
+            row(pair.key, pair.a, pair.b);
     return rows;
 }
 

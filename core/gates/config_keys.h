@@ -10,7 +10,5 @@ inline constexpr std::string_view kWorkloadOptions = "workload_options."; // as 
 
 // Id of the check that judges this key; empty: none does.
 std::string checkOfKey(const std::string& key);
-// How a script is called and deals its samples: the recorded samples decide over that, not the key.
-bool isDealingOfScript(const std::string& key);
 
 } // namespace lockstep

@@ -994,6 +994,10 @@
         <source>writing</source>
         <translation>正在写入</translation>
     </message>
+    <message>
+        <source>%1 is written. The original stays as it is; Ctrl+Z removes the copy again.</source>
+        <translation>%1 已写入。原文件保持不变；Ctrl+Z 可再次删除该副本。</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::CheckpointTensorPanel</name>
@@ -1559,6 +1563,10 @@ max %3
         <source>Mixed precision rounds sums coarsely, in another order on several ranks; phase 3 measures how far.</source>
         <translation>混合精度的求和舍入较粗，多 rank 时顺序不同；差多少由第 3 阶段测量。</translation>
     </message>
+    <message>
+        <source>agrees to step %1</source>
+        <translation>一致至第 %1 步</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::ConfigDiffPane</name>
@@ -1868,10 +1876,6 @@ ence</source>
         <translation>选择参照和第二个运行，查看二者在何处偏离。</translation>
     </message>
     <message>
-        <source>Comparing %1 with %2</source>
-        <translation>正在比较 %1 与 %2</translation>
-    </message>
-    <message>
         <source>Nothing is compared yet</source>
         <translation>尚未比较</translation>
     </message>
@@ -2028,6 +2032,25 @@ ence</source>
     <message>
         <source>strong: used early, faint: used late; triangle: padding duplicate; grey line: every sample seen</source>
         <translation>深：早使用，浅：晚使用；三角：填充重复；灰线：每个样本都已出现</translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::DiagnosisOutcome</name>
+    <message>
+        <source>%1 does not part from %2: nothing to find</source>
+        <translation>%1 与 %2 没有分歧：无需诊断</translation>
+    </message>
+    <message>
+        <source>%1 parts from %2, and no cause of the catalogue explains it</source>
+        <translation>%1 与 %2 出现分歧，目录中没有能解释它的原因</translation>
+    </message>
+    <message>
+        <source>No cause found between %1 and %2</source>
+        <translation>在 %1 与 %2 之间未找到原因</translation>
+    </message>
+    <message>
+        <source>%1 is a run of your own script. Proof needs a twin that Lockstep trains itself, and a script has none: its findings stay likely or possible.</source>
+        <translation>%1 是您自己脚本的运行。证明需要由 Lockstep 自行训练的孪生运行，而脚本没有：其诊断只能是“很可能”或“可能”。</translation>
     </message>
 </context>
 <context>
@@ -2445,6 +2468,14 @@ ence</source>
     <message>
         <source>runs</source>
         <translation>运行</translation>
+    </message>
+    <message>
+        <source>newer runs exist: %1</source>
+        <translation>已有更新的运行：%1</translation>
+    </message>
+    <message>
+        <source>%1 against %2, older runs</source>
+        <translation>%1 对比 %2，较旧的运行</translation>
     </message>
 </context>
 <context>
@@ -3403,6 +3434,21 @@ what was recorded is searched for the first broken link and its cause.</source>
     </message>
 </context>
 <context>
+    <name>lockstep::NewerRuns</name>
+    <message>
+        <source> and </source>
+        <translation> 和 </translation>
+    </message>
+    <message>
+        <source>Judged on %1</source>
+        <translation>依据 %1 判定</translation>
+    </message>
+    <message>
+        <source>Judged on %1; newer runs exist: %2</source>
+        <translation>依据 %1 判定；已有更新的运行：%2</translation>
+    </message>
+</context>
+<context>
     <name>lockstep::NextAction</name>
     <message>
         <source>Watch %1: step %2 of %3</source>
@@ -3589,6 +3635,14 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>Open</source>
         <translation>打开</translation>
+    </message>
+    <message>
+        <source>%1 against %2</source>
+        <translation>%1 对比 %2</translation>
+    </message>
+    <message>
+        <source>finding of older runs</source>
+        <translation>较旧运行的诊断</translation>
     </message>
 </context>
 <context>
@@ -3939,6 +3993,14 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>off</source>
         <translation>关</translation>
+    </message>
+    <message>
+        <source>%1, newer runs exist</source>
+        <translation>%1，已有更新的运行</translation>
+    </message>
+    <message>
+        <source>judge again</source>
+        <translation>重新判定</translation>
     </message>
 </context>
 <context>
@@ -4372,6 +4434,14 @@ what was recorded is searched for the first broken link and its cause.</source>
         <source>Show step %1</source>
         <translation>显示第 %1 步</translation>
     </message>
+    <message>
+        <source>Below the other rank by %1 robust sd of what both move by per step, limit %2.</source>
+        <translation>低于另一 rank %1 个稳健标准差（以两者逐步变动计），限值 %2。</translation>
+    </message>
+    <message>
+        <source>Above the other rank by %1 robust sd of what both move by per step, limit %2.</source>
+        <translation>高于另一 rank %1 个稳健标准差（以两者逐步变动计），限值 %2。</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::RanksPanel</name>
@@ -4469,6 +4539,10 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>%1: rank %2, the only one that recorded it</source>
         <translation>%1：rank %2，唯一有记录的 rank</translation>
+    </message>
+    <message>
+        <source>Rank by step, the difference of two ranks against what they move by per step</source>
+        <translation>各 rank 逐步，两个 rank 之差与其逐步变动相比</translation>
     </message>
 </context>
 <context>
@@ -4707,6 +4781,10 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>%1, %2 of %3 keys differ</source>
         <translation>%1，%3 个键中 %2 个不同</translation>
+    </message>
+    <message>
+        <source>how the script deals its samples; the recorded samples decide</source>
+        <translation>脚本如何分配样本；以记录的样本为准</translation>
     </message>
 </context>
 <context>
@@ -4961,10 +5039,6 @@ what was recorded is searched for the first broken link and its cause.</source>
         <source>Python %1, torch %2</source>
         <translation>Python %1，torch %2</translation>
     </message>
-    <message>
-        <source>asked for its torch</source>
-        <translation>正在查询其 torch</translation>
-    </message>
     <message numerus="yes">
         <source>%n rank(s)</source>
         <translation>
@@ -4990,6 +5064,10 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>Nothing can be started here.</source>
         <translation>此处无法启动任何运行。</translation>
+    </message>
+    <message>
+        <source>asking for its torch</source>
+        <translation>正在查询其 torch</translation>
     </message>
 </context>
 <context>

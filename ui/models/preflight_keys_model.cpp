@@ -1,5 +1,6 @@
 #include "ui/models/preflight_keys_model.h"
 
+#include "core/config/key_pairs.h"
 #include "core/gates/preflight.h"
 #include "ui/models/format.h"
 
@@ -34,10 +35,8 @@ void PreflightKeysModel::setGate(const GateInfo* gate)
         } else {
             singleName_ = planned(configs->singleName);
             ddpName_ = planned(configs->ddpName);
-            keys_ = int(flatten(configs->ddp).size()) - 1; // the name is no setting
+            keys_ = int(keyPairs(configs->single, configs->ddp).size());
             for (const ConfigDiffRow& diff : differingKeys(configs->single, configs->ddp)) {
-                if (diff.key == "name")
-                    continue;
                 Row row{qs(diff.key), shown(diff.single), shown(diff.ddp), {}, {}, diff.check};
                 row.effect = diff.effect == "no effect"  ? tr("no effect")
                              : diff.effect == "declared" ? tr("declared")

@@ -74,6 +74,12 @@ LinkRow linkRow(CausalLink which, const Judged& judged, const FirstDifference* o
         const int keys = int(judged.c.config.size());
         out.state = State::Holds;
         out.detail = keys == 0 ? Tr::tr("equal") : Tr::tr("%n key(s) differ", nullptr, keys);
+        if (!origin || linkOf(origin->quantity) != which)
+            return out;
+        // What follows from the settings alone parts: how many samples a step has, which epoch it is.
+        out.state = State::Diverged;
+        out.firstStep = origin->step;
+        out.detail = Tr::tr("first broken link, step %1").arg(origin->step);
         return out;
     }
     std::int64_t points = 0;
@@ -105,7 +111,7 @@ LinkRow linkRow(CausalLink which, const Judged& judged, const FirstDifference* o
         if (out.firstStep >= 0) // earlier in the chain than the break, but parts later
             out.detail = Tr::tr("0 bits at step %1").arg(origin ? origin->step : out.firstStep);
         else if (judged.rule.kind == Kind::FourDecimals && which >= CausalLink::Rng)
-            out.detail = Tr::tr("agrees at step 1");
+            out.detail = drift < 0 ? Tr::tr("agrees at step 1") : Tr::tr("agrees to step %1").arg(drift - 1);
         else if (judged.rule.kind == Kind::Envelope && which >= CausalLink::Rng)
             out.detail = Tr::tr("inside the envelope");
         else

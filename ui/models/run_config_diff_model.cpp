@@ -1,5 +1,7 @@
 #include "ui/models/run_config_diff_model.h"
 
+#include "core/config/key_pairs.h"
+#include "core/gates/config_diff.h"
 #include "ui/models/format.h"
 
 #include <algorithm>
@@ -18,8 +20,8 @@ constexpr std::array<std::string_view, 5> kLaunch = {"mode", "world", "align_wor
 constexpr std::array<std::string_view, 12> kEngine = {
     "backend",   "device",  "reduction", "find_unused", "static_graph",      "bucket_view",
     "bucket_mb", "threads", "resume",    "order",       "broadcast_buffers", "collective_timeout_seconds"};
-constexpr std::array<std::string_view, 6> kRecording = {"name",      "record",     "keep_steps",
-                                                        "log_every", "eval_every", "checkpoint_every"};
+constexpr std::array<std::string_view, 5> kRecording = {"record", "keep_steps", "log_every", "eval_every",
+                                                        "checkpoint_every"};
 
 template<std::size_t N>
 bool contains(const std::array<std::string_view, N>& list, const std::string& key)
@@ -27,17 +29,22 @@ bool contains(const std::array<std::string_view, N>& list, const std::string& ke
     return std::find(list.begin(), list.end(), key) != list.end();
 }
 
+bool areScripts(const RunConfig& a, const RunConfig& b)
+{
+    return a.workloadOptions.contains("script") && b.workloadOptions.contains("script");
+}
+
 // Two scripts of a user's own: that they are two is the migration, and what they do differently their figures say.
 bool namesTheScript(const std::string& key, const RunConfig& a, const RunConfig& b)
 {
     return (key == "workload" || key == "workload_options.script" || key == "workload_options.command") &&
-           a.workloadOptions.contains("script") && b.workloadOptions.contains("script");
+           areScripts(a, b);
 }
 
 GroupId groupOf(const std::string& key, const RunConfig& a, const RunConfig& b)
 {
-    if (namesTheScript(key, a, b))
-        return Launch;
+    if (namesTheScript(key, a, b) || (areScripts(a, b) && isDealingOfScript(key)))
+        return Launch; // the recorded samples decide over how they are dealt, here as in Preflight
     if (contains(kLaunch, key))
         return Launch;
     if (contains(kEngine, key))
@@ -95,6 +102,11 @@ void RunConfigDiffModel::explain(Row& row, int group, const RunConfig& a, const 
                           .arg(samplesPerStep(a))
                           .arg(batchTerm(b))
                           .arg(samplesPerStep(b));
+        } else if (areScripts(a, b) && !namesTheScript(row.key.toStdString(), a, b) &&
+                   isDealingOfScript(row.key.toStdString())) {
+            row.effect = tr("no effect");
+            row.state = State::Off;
+            row.why = tr("how the script deals its samples; the recorded samples decide");
         } else {
             row.effect = tr("declared");
             row.state = State::Holds;
@@ -140,38 +152,35 @@ void RunConfigDiffModel::rebuild()
     for (int g = 0; g < GroupCount; ++g)
         groups_[std::size_t(g)].title = titles[g];
 
-    // workload_options may hold other keys in each run: pair by key, keep A's order, B's own keys last.
-    auto flatA = flatten(*a_);
-    const auto flatB = flatten(*b_);
-    const auto valueIn = [](const auto& list, const std::string& key) -> QString {
-        const auto it =
-            std::find_if(list.begin(), list.end(), [&key](const auto& pair) { return pair.first == key; });
-        return it == list.end()     ? QStringLiteral("-")
-               : it->second.empty() ? QStringLiteral("-")
-                                    : qs(it->second);
+    const auto shown = [](const std::string& value) {
+        return value.empty() ? QStringLiteral("-") : qs(value);
     };
-    std::vector<std::string> order;
-    for (const auto& pair : flatA)
-        order.push_back(pair.first);
-    for (const auto& pair : flatB)
-        if (std::find(order.begin(), order.end(), pair.first) == order.end())
-            order.push_back(pair.first);
-    for (const std::string& key : order) {
+    const auto add = [&](const KeyPair& pair, bool counted) {
         Row row;
-        row.key = qs(key);
-        row.a = valueIn(flatA, key);
-        row.b = valueIn(flatB, key);
-        row.differs = row.a != row.b;
-        const GroupId id = groupOf(key, *a_, *b_);
+        row.key = qs(pair.key);
+        row.a = shown(pair.a);
+        row.b = shown(pair.b);
+        row.differs = pair.differs();
+        const GroupId id = groupOf(pair.key, *a_, *b_);
         explain(row, id, *a_, *b_);
         Group& group = groups_[id];
-        ++group.keys;
-        ++keys_;
-        group.differing += row.differs;
-        differing_ += row.differs;
+        group.keys += counted;
+        keys_ += counted;
+        group.differing += counted && row.differs;
+        differing_ += counted && row.differs;
         if (row.differs || !differingOnly_)
             group.rows.push_back(std::move(row));
-    }
+    };
+    for (const KeyPair& pair : keyPairs(*a_, *b_))
+        add(pair, true);
+    // How a script is called is worth seeing and no setting.
+    const auto command = [](const RunConfig& config) {
+        const auto it = config.workloadOptions.find("command");
+        return it == config.workloadOptions.end() ? std::string() : it->second;
+    };
+    if (const KeyPair called{"workload_options.command", command(*a_), command(*b_)};
+        !called.a.empty() || !called.b.empty())
+        add(called, false);
     std::erase_if(groups_, [](const Group& group) { return group.rows.empty(); });
 }
 

@@ -65,11 +65,17 @@ QString limitSentence(const RankPicture& picture)
         .arg(first->step);
 }
 
-QString distanceSentence(double distance)
+QString distanceSentence(double distance, std::size_t ranks)
 {
     if (!std::isfinite(distance))
         return Tr::tr("Not a finite number: it has no distance to the median.");
     const QString size = QString::number(std::fabs(distance), std::fabs(distance) < 1e4 ? 'f' : 'e', 1);
+    if (ranks == 2)
+        return (distance < 0
+                    ? Tr::tr("Below the other rank by %1 robust sd of what both move by per step, limit %2.")
+                    : Tr::tr("Above the other rank by %1 robust sd of what both move by per step, limit %2."))
+            .arg(size)
+            .arg(kRankLimit);
     return (distance < 0 ? Tr::tr("%1 robust sd below the median of the ranks, limit %2.")
                          : Tr::tr("%1 robust sd above the median of the ranks, limit %2."))
         .arg(size)

@@ -5,6 +5,7 @@
 
 #include <QString>
 
+#include <cstddef>
 #include <optional>
 
 namespace lockstep {
@@ -23,7 +24,8 @@ int oddRank(const RankPicture& picture);
 // "rank 11 is beyond limit 6 in 135 steps, first in step 105". Of at least one rank.
 QString limitSentence(const RankPicture& picture);
 // "17.7 robust sd below the median of the ranks, limit 6."
-QString distanceSentence(double distance);
+// Of two ranks: "Below the other rank by ...".
+QString distanceSentence(double distance, std::size_t ranks);
 
 QString rankName(int rank);
 

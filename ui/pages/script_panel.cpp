@@ -307,7 +307,7 @@ void ScriptPanel::refresh()
     tell(folderField_, problems.folder);
     tell(interpreterField_, problems.interpreter.isEmpty() ? facts.error : problems.interpreter,
          known ? tr("Python %1, torch %2").arg(facts.python, facts.torch)
-         : problems.interpreter.isEmpty() && facts.error.isEmpty() ? tr("asked for its torch")
+         : problems.interpreter.isEmpty() && facts.error.isEmpty() ? tr("asking for its torch")
                                                                    : QString());
     // An empty form is not wrong yet.
     const bool empty = now.single.trimmed().isEmpty() && now.ddp.trimmed().isEmpty();

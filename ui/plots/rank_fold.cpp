@@ -29,6 +29,10 @@ Estimator estimatorFor(std::size_t ranks)
     return ranks == 4 ? Estimator{0.3, 2.83} : Estimator{0.3, 2.65};
 }
 
+// From the median size of one rank's change between two steps to the standard deviation of half the difference of two ranks,
+// for independent normal values: a change has sqrt(2) times the deviation of a value, half a difference 1 / sqrt(2) times.
+constexpr double kMoveToSigma = 1.4826 / 2;
+
 // Far below one unit in the last place, so that any difference between equal ranks counts.
 constexpr double kFloor = 1e-17;
 
@@ -50,6 +54,7 @@ struct RankFold::Row {
     std::vector<double> values;
     std::vector<bool> present;
     std::vector<double> deviations; // sizes
+    std::vector<double> moves;      // since the row before it in its block; of two ranks only
 };
 
 struct RankFold::Columns {
@@ -76,23 +81,29 @@ void RankFold::append(int rank, std::span<const std::int64_t> steps, std::span<c
 // Distances of the rows of one block; empties it and makes its deviations the pool of the next.
 void RankFold::flush(std::vector<Row>& block, Columns& out)
 {
-    std::vector<double> own;
+    Pool own;
+    own.steps = block.size();
     std::size_t fewest = SIZE_MAX;
     for (const Row& row : block) {
-        own.insert(own.end(), row.deviations.begin(), row.deviations.end());
+        own.deviations.insert(own.deviations.end(), row.deviations.begin(), row.deviations.end());
+        own.moves.insert(own.moves.end(), row.moves.begin(), row.moves.end());
         if (!row.deviations.empty())
             fewest = std::min(fewest, row.deviations.size());
     }
-    std::vector<double> pool = pool_;
-    pool.insert(pool.end(), own.begin(), own.end());
+    std::vector<double> pool = pool_.deviations, moves = pool_.moves;
+    pool.insert(pool.end(), own.deviations.begin(), own.deviations.end());
+    moves.insert(moves.end(), own.moves.begin(), own.moves.end());
     double scale = 0;
-    if (poolSteps_ + block.size() < kJudgedFrom) {
+    if (pool_.steps + block.size() < kJudgedFrom) {
         for (const double deviation : pool)
             scale = std::max(scale, deviation);
     } else if (!pool.empty()) {
         const Estimator estimator = estimatorFor(fewest == SIZE_MAX ? 2 : fewest + 1);
         scale =
             estimator.toSigma * quantileOf(pool, estimator.quantile) * (1 + kWidening / double(pool.size()));
+        if (moves.size() >= kJudgedFrom)
+            scale = std::min(scale,
+                             kMoveToSigma * quantileOf(moves, 0.5) * (1 + kWidening / double(moves.size())));
     }
     for (const Row& row : block) {
         const double unit = std::max({scale, kFloor * std::fabs(row.median), 1e-300});
@@ -109,7 +120,6 @@ void RankFold::flush(std::vector<Row>& block, Columns& out)
         }
     }
     pool_ = std::move(own);
-    poolSteps_ = block.size();
     block.clear();
 }
 
@@ -126,8 +136,7 @@ RankPicture RankFold::picture()
         settledAt_.assign(ranks, 0);
         settled_.assign(ranks, none);
         settledSpread_ = none;
-        pool_.clear();
-        poolSteps_ = 0;
+        pool_ = {};
     }
     std::int64_t complete = INT64_MAX; // every rank has passed this step
     for (const SeriesSnapshot::Ptr& series : result.values)
@@ -135,14 +144,13 @@ RankPicture RankFold::picture()
 
     Columns done(ranks), open(ranks);
     bool settling = true;
-    std::vector<double> settledPool = pool_;
-    std::size_t settledPoolSteps = poolSteps_;
+    Pool settledPool = pool_;
     std::vector<Row> block;
     std::vector<double> finite;
     std::vector<std::size_t> at = settledAt_;
     walkSteps(result.values, at,
               [&](std::int64_t step, const std::vector<double>& values, const std::vector<bool>& present) {
-                  Row row{step, std::nan(""), -1, values, present, {}};
+                  Row row{step, std::nan(""), -1, values, present, {}, {}};
                   finite.clear();
                   for (std::size_t r = 0; r < ranks; ++r)
                       if (present[r] && std::isfinite(values[r]))
@@ -159,6 +167,10 @@ RankPicture RankFold::picture()
                               std::min_element(row.deviations.begin(), row.deviations.end()));
                       }
                   }
+                  if (ranks == 2 && finite.size() == 2 && !block.empty())
+                      for (std::size_t r = 0; r < ranks; ++r)
+                          if (block.back().present[r] && std::isfinite(block.back().values[r]))
+                              row.moves.push_back(std::fabs(values[r] - block.back().values[r]));
                   block.push_back(std::move(row));
                   if (block.size() < kBlock)
                       return;
@@ -167,12 +179,10 @@ RankPicture RankFold::picture()
                   if (settling) {
                       settledAt_ = at;
                       settledPool = pool_;
-                      settledPoolSteps = poolSteps_;
                   }
               });
     flush(block, open);
     pool_ = std::move(settledPool);
-    poolSteps_ = settledPoolSteps;
     settledSpread_ = settledSpread_->appended(done.spreadSteps, done.spread);
     result.spread = settledSpread_->appended(open.spreadSteps, open.spread);
     for (std::size_t r = 0; r < ranks; ++r) {

@@ -3,8 +3,10 @@
 // The distance of a rank is its value minus the median of the ranks at that step, in robust standard deviations. With a
 // handful of ranks one step tells nothing about the usual scatter, so it is pooled: steps form blocks of 64, and the
 // scale of a block comes from a quantile of |value - median| over all ranks of this block and the one before it. The
-// quantile lies well below the median, so one odd rank of three or more does not widen its own limit. With two ranks
-// nobody can say which one is odd.
+// quantile lies well below the median, so one odd rank of three or more does not widen its own limit.
+//   - With two ranks nobody can say which one is odd: both lie equally far from the median, and a difference that stays would
+//     be its own scale. There the scale is at most what the ranks move by from step to step; two ranks that draw their samples
+//     independently differ by no more than that.
 //   - Ranks that are equal in every bit have scale 0; then one bit of difference is far beyond any limit.
 //   - Before 8 steps are known nothing is judged: the scale is the largest distance seen.
 // Not a widget; one thread at a time.
@@ -36,14 +38,18 @@ public:
 private:
     struct Row;
     struct Columns;
+    struct Pool {
+        std::vector<double> deviations;
+        std::vector<double> moves; // of two ranks: sizes of their changes from step to step
+        std::size_t steps = 0;
+    };
     void flush(std::vector<Row>& block, Columns& out);
 
     std::map<int, SeriesSnapshot::Ptr> values_;
     std::vector<SeriesSnapshot::Ptr> settled_; // distances of finished blocks, per rank
     SeriesSnapshot::Ptr settledSpread_;
     std::vector<std::size_t> settledAt_; // first value per rank that is not settled
-    std::vector<double> pool_;           // deviations of the block before
-    std::size_t poolSteps_ = 0;
+    Pool pool_;                          // of the block before
 };
 
 // Median and range per step of the given ranks.

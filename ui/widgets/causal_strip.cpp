@@ -9,6 +9,7 @@
 #include <QToolTip>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace lockstep {
 
@@ -48,24 +49,46 @@ void CausalStrip::setSentence(State state, const QString& sentence)
     update();
 }
 
-int CausalStrip::cellWidth(const Cell& cell) const
+int CausalStrip::titleWidth(const Cell& cell) const
 {
-    const int title =
-        QFontMetrics(theme::font(12.5, cell.state == State::Diverged)).horizontalAdvance(cell.title);
-    const int detail = QFontMetrics(theme::font(11)).horizontalAdvance(cell.detail);
-    return std::max(title, detail) + kShape + 6 + (cell.state == State::Diverged ? 18 : 4);
+    const bool broken = cell.state == State::Diverged;
+    return QFontMetrics(theme::font(12.5, broken)).horizontalAdvance(cell.title) + kShape + 6 +
+           (broken ? 18 : 4);
 }
 
-// All cells if they fit; else as many as fit around the first broken one.
+int CausalStrip::cellWidth(const Cell& cell) const
+{
+    const int detail = QFontMetrics(theme::font(11)).horizontalAdvance(cell.detail);
+    return std::max(titleWidth(cell), detail + kShape + 6 + (cell.state == State::Diverged ? 18 : 4));
+}
+
+// All cells if they fit; else details are elided down to their titles, and where that is not enough as many cells stay as fit
+// around the first broken one.
 std::vector<CausalStrip::Placed> CausalStrip::place() const
 {
     std::vector<Placed> placed;
     if (cells_.empty())
         return placed;
-    std::vector<int> widths;
-    for (const Cell& cell : cells_)
-        widths.push_back(cellWidth(cell));
     const int room = width() - 2 * kMargin;
+    std::vector<int> widths;
+    int all = -kGap, spare = 0;
+    for (const Cell& cell : cells_) {
+        widths.push_back(cellWidth(cell));
+        all += widths.back() + kGap;
+        if (cell.state != State::Diverged) // what is broken keeps its words
+            spare += widths.back() - titleWidth(cell);
+    }
+    if (const int missing = std::min(all - room, spare); missing > 0) {
+        int taken = 0, seen = 0; // rounding must not leave a pixel too much
+        for (std::size_t i = 0; i < cells_.size(); ++i) {
+            if (cells_[i].state == State::Diverged)
+                continue;
+            seen += widths[i] - titleWidth(cells_[i]);
+            const int until = int((std::int64_t(missing) * seen + spare - 1) / spare);
+            widths[i] -= until - taken;
+            taken = until;
+        }
+    }
     std::size_t begin = 0;
     std::size_t end = cells_.size();
     const auto total = [&] {
@@ -130,7 +153,9 @@ void CausalStrip::paintEvent(QPaintEvent*)
         painter.drawText(words, Qt::AlignTop | Qt::AlignLeft, cell.title);
         painter.setFont(theme::font(11));
         painter.setPen(broken ? t.red : t.ink3);
-        painter.drawText(words, Qt::AlignBottom | Qt::AlignLeft, cell.detail);
+        const int chrome = kShape + 6 + (broken ? 9 : 0);
+        painter.drawText(words, Qt::AlignBottom | Qt::AlignLeft,
+                         painter.fontMetrics().elidedText(cell.detail, Qt::ElideRight, r.width() - chrome));
         if (i + 1 < placed.size()) {
             const double middle = (r.right() + placed[i + 1].rect.left()) / 2.0;
             paintIcon(painter, QRectF(middle - 4, height() / 2.0 - 4, 9, 9), QStringLiteral("chevron-right"),

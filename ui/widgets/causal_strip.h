@@ -46,6 +46,7 @@ private:
         QRect rect;
     };
     std::vector<Placed> place() const;
+    int titleWidth(const Cell& cell) const; // of the cell with a title alone
     int cellWidth(const Cell& cell) const;
     int cellAt(const QPoint& pos) const;
 

@@ -1,10 +1,12 @@
 // Every model under QAbstractItemModelTester, built before the data arrives.
 #include "core/base/quantity.h"
+#include "core/config/key_pairs.h"
 #include "ui/models/checkpoint_list_model.h"
 #include "ui/models/checkpoint_tree_model.h"
 #include "ui/models/checks_model.h"
 #include "ui/models/format.h"
 #include "ui/models/gates_model.h"
+#include "ui/models/preflight_keys_model.h"
 #include "ui/models/quantity_text.h"
 #include "ui/models/roles.h"
 #include "ui/models/run_config_diff_model.h"
@@ -307,6 +309,54 @@ private Q_SLOTS:
         QVERIFY(model.rowCount(model.index(0, 0)) > 10);
         model.setRuns({}, {}, {}, {});
         QCOMPARE(model.rowCount(), 0);
+    }
+
+    // The Runs page, Preflight and the chain of a comparison count the same keys.
+    void thePagesCountTheSameKeys()
+    {
+        RunConfig a;
+        a.name = "one";
+        a.workload = "train";
+        a.workloadOptions = {{"script", "one.py"}, {"sampler", "RandomSampler"}, {"only_a", "1"}};
+        RunConfig b = a;
+        b.name = "two";
+        b.mode = "ddp";
+        b.world = 2;
+        b.workloadOptions = {{"script", "two.py"}, {"sampler", "DistributedSampler"}, {"only_b", "1"}};
+        const std::vector<KeyPair> pairs = keyPairs(a, b);
+        const int differing = int(
+            std::count_if(pairs.begin(), pairs.end(), [](const KeyPair& pair) { return pair.differs(); }));
+        QCOMPARE(differing, 6); // mode, world, script, sampler, and what only one of them has
+        GateInfo gate;
+        gate.phase = "preflight";
+        gate.configJson = "{\"single\":" + toJson(a) + ",\"ddp\":" + toJson(b) + "}";
+        PreflightKeysModel preflight;
+        preflight.setGate(&gate);
+        QVERIFY(preflight.error().isEmpty());
+        QCOMPARE(preflight.rowCount(), differing);
+        // The window knows a script's command besides; it is shown and not counted.
+        a.workloadOptions["command"] = "python one.py";
+        b.workloadOptions["command"] = "torchrun two.py";
+        RunConfigDiffModel runs;
+        QAbstractItemModelTester tester(&runs, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        runs.setRuns(a, b, QStringLiteral("one"), QStringLiteral("two"));
+        QCOMPARE(runs.differing(), differing);
+        QCOMPARE(runs.keys(), int(pairs.size()));
+        QCOMPARE(runs.summary(), preflight.summary());
+        // How a script deals its samples is judged by the samples, on both pages.
+        QString effect;
+        bool command = false;
+        for (int group = 0; group < runs.rowCount(); ++group) {
+            const QModelIndex parent = runs.index(group, 0);
+            for (int row = 0; row < runs.rowCount(parent); ++row) {
+                const QString key = runs.index(row, RunConfigDiffModel::Key, parent).data().toString();
+                command = command || key == QStringLiteral("workload_options.command");
+                if (key == QStringLiteral("workload_options.sampler"))
+                    effect = runs.index(row, RunConfigDiffModel::Effect, parent).data().toString();
+            }
+        }
+        QVERIFY(command);
+        QCOMPARE(effect, QStringLiteral("no effect"));
     }
 
     void anotherGlobalBatchChangesTheMaths()

@@ -24,6 +24,7 @@
 #include <QApplication>
 #include <QPushButton>
 #include <QScrollBar>
+#include <QSet>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
@@ -340,6 +341,24 @@ private Q_SLOTS:
         QCOMPARE(model.index(0, FindingsModel::Rank).data().toString(), QStringLiteral("all"));
         model.setFindings({});
         QCOMPARE(model.rowCount(), 0);
+    }
+
+    void theChainElidesDetailsBeforeItDropsLinks()
+    {
+        CausalStrip strip;
+        std::vector<CausalStrip::Cell> cells;
+        for (int i = 0; i < 12; ++i)
+            cells.push_back({i == 5 ? State::Diverged : State::Holds, QStringLiteral("link %1").arg(i),
+                             QStringLiteral("a detail that is too long %1").arg(i), i + 1});
+        strip.setCells(cells);
+        strip.resize(1180, 56);
+        strip.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&strip));
+        QSet<qint64> reached;
+        connect(&strip, &CausalStrip::stepChosen, this, [&reached](qint64 step) { reached << step; });
+        for (int x = 0; x < strip.width(); x += 6)
+            QTest::mouseClick(&strip, Qt::LeftButton, {}, QPoint(x, 28));
+        QCOMPARE(reached.size(), 12);
     }
 
     void longValuesLeaveCheckNumberAndLimitReadable()

@@ -52,6 +52,28 @@ class RankFoldTest : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    // 0.9 against 1.24: both lie equally far from their median, which must not be the measure of itself.
+    void twoRanksThatStayApartAreSeen()
+    {
+        const auto apart = [](double by) {
+            return pictureOf(2, 200, [by](int rank, std::int64_t step) {
+                return 1 + 0.1 * noise(rank, step) + (rank == 0 ? -by : by);
+            });
+        };
+        const RankPicture far = apart(0.17);
+        QVERIFY(beyond(*far.distances[0]) > 150);
+        QVERIFY(beyond(*far.distances[1]) > 150);
+        QVERIFY(far.distances[0]->value(100) < 0 && far.distances[1]->value(100) > 0);
+        QCOMPARE(beyond(*apart(0).distances[0]), std::size_t(0));
+        // Equal in every bit is no distance, and one bit is still beyond any limit.
+        const RankPicture equal = pictureOf(2, 100, [](int rank, std::int64_t step) {
+            const double value = 1 + noise(0, step);
+            return rank == 1 && step == 70 ? std::nextafter(value, 2.0) : value;
+        });
+        // Half of one bit is rounded to either of the two.
+        QVERIFY(beyond(*equal.distances[0]) + beyond(*equal.distances[1]) > 0);
+    }
+
     void ordinaryNoiseStaysWithinTheLimit_data()
     {
         QTest::addColumn<int>("ranks");
