@@ -3,6 +3,7 @@
 #include "core/config/run_extras.h"
 #include "core/config/script_words.h"
 #include "core/gates/gradients_recorded.h"
+#include "core/gates/kept_envelope.h"
 #include "core/gates/sample_agreement.h"
 #include "core/store/run_reader.h"
 
@@ -113,6 +114,24 @@ Status addRepeats(ProjectStore& project, const RunInfo& single, Records& records
     return {};
 }
 
+// For later comparisons of these scripts. Where none was judged by, an envelope of an earlier judgement goes.
+Status keepEnvelopeOf(const std::string& folder, const GateInfo& gate, const Records& records,
+                      const RunConfig& ddp)
+{
+    const bool judged = std::any_of(gate.checks.begin(), gate.checks.end(), [](const GateCheck& check) {
+        return check.id == "gradients.loss" && check.verdict != "cannot_judge";
+    });
+    if (!judged)
+        return keepEnvelope(folder, nullptr);
+    std::vector<RunReader*> repeats;
+    for (const GradientsRecord& record : records.all())
+        if (record.role != GradientsRun::Role::Ddp)
+            repeats.push_back(record.reader);
+    // A script trains as it is: with clipping or mixed precision its envelope is of these.
+    const bool plain = ddp.amp == "off" && ddp.clipNorm <= 0 && ddp.clipValue <= 0;
+    return keepMeasuredEnvelope(folder, repeats, plain ? KeptBy::Gradients : KeptBy::Precision, ddp);
+}
+
 GateCheck notPossible(const char* id, std::string sentence, std::string fix)
 {
     GateCheck check;
@@ -164,6 +183,8 @@ Result<GateInfo> judgeRecordedPhase(ProjectStore& project, const RecordedPair& p
         judgeRecordedGradients(records.all(), howToRepeat(project.info().folder, *pair.single));
     if (!gate)
         return gate.error();
+    if (Status kept = keepEnvelopeOf(project.info().folder, *gate, records, records.all()[1].config); !kept)
+        return kept.error();
     gate->judgedUnixMs = QDateTime::currentMSecsSinceEpoch();
     return gate;
 }
