@@ -21,20 +21,6 @@ struct DiffCommand {
     RunDiffRequest request;
 };
 
-// Paths as `ckpt ls` writes them: "model.module.weight".
-std::string shownKey(const std::string& key)
-{
-    return key.size() > 2 && key[0] == '/' && key[2] == ':' ? displayName(key) : printable(key);
-}
-
-// "/s:model/s:" -> "model."
-std::string shownPrefix(const std::string& prefix)
-{
-    return prefix.starts_with('/') && prefix.ends_with("/s:")
-               ? displayName(prefix.substr(0, prefix.size() - 3)) + "."
-               : shownKey(prefix);
-}
-
 std::string numberText(const ExactNumber& number)
 {
     if (const auto* natural = std::get_if<std::uint64_t>(&number))
@@ -61,7 +47,7 @@ void printDiff(const CheckpointDiff& diff, bool all)
             continue;
         ++shown;
         const bool numbers = key.compared();
-        table.row({shownKey(key.keyA ? *key.keyA : *key.keyB), std::string(diffStatusName(key.status)),
+        table.row({shownName(key.keyA ? *key.keyA : *key.keyB), std::string(diffStatusName(key.status)),
                    numbers ? std::to_string(key.elements.valuesDiffer) : "-",
                    numbers ? std::to_string(key.elements.a.elements) : "-",
                    numbers ? numberText(key.elements.maxAbs) : "-",
@@ -142,9 +128,9 @@ int failIfUnreadable(const Checkpoint& checkpoint)
 
 void printMapping(const KeyMapping& mapping, const std::string& b)
 {
-    if (!mapping.prefixA.empty() && mapping.prefixA != "/s:")
+    if (!shownPrefix(mapping.prefixA).empty())
         fmt::print("Names of A without the prefix {} are names of {}.\n", shownPrefix(mapping.prefixA), b);
-    if (!mapping.prefixB.empty() && mapping.prefixB != "/s:")
+    if (!shownPrefix(mapping.prefixB).empty())
         fmt::print("Names of {} without the prefix {} are names of A.\n", b, shownPrefix(mapping.prefixB));
     if (!mapping.drop.empty())
         fmt::print("Names are compared without the segments {}.\n", listNames(mapping.drop, 10));

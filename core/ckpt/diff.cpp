@@ -342,4 +342,19 @@ CheckpointDiff diffCheckpoints(const Checkpoint& a, const Checkpoint& b, const D
     return diff;
 }
 
+std::string shownName(const std::string& name)
+{
+    const bool path = name.size() > 2 && name[0] == '/' && name[2] == ':';
+    return path ? displayName(name) : printable(name);
+}
+
+std::string shownPrefix(const std::string& prefix)
+{
+    constexpr std::string_view step = "/s:";
+    if (!prefix.ends_with(step))
+        return shownName(prefix);
+    const std::string above = displayName(prefix.substr(0, prefix.size() - step.size()));
+    return above.empty() ? above : above + ".";
+}
+
 } // namespace lockstep

@@ -71,4 +71,9 @@ struct NamedTensor {
 };
 std::vector<NamedTensor> namedTensors(const Checkpoint& checkpoint);
 
+// A name and a prefix of a mapping as people read them, safe to print: of a path what `ckpt ls` writes, "model.module.weight" and
+// "model.".
+std::string shownName(const std::string& name);
+std::string shownPrefix(const std::string& prefix);
+
 } // namespace lockstep

@@ -54,7 +54,7 @@ CheckpointDiffRow rowOf(const KeyDiff& diff)
 {
     CheckpointDiffRow row;
     const bool onlyB = !diff.keyA;
-    row.key = qs(printable(onlyB ? diff.keyB.value_or(std::string()) : *diff.keyA));
+    row.key = qs(shownName(onlyB ? diff.keyB.value_or(std::string()) : *diff.keyA));
     const QString typeA = qs(std::string(dtypeInfo(diff.typeA).name));
     const QString typeB = qs(std::string(dtypeInfo(diff.typeB).name));
     const bool both = diff.keyA && diff.keyB;
@@ -95,10 +95,10 @@ CheckpointDiffRow rowOf(const KeyDiff& diff)
 QString mappingText(const KeyMapping& mapping)
 {
     QStringList parts;
-    if (!mapping.prefixA.empty())
-        parts << Tr::tr("%1 stripped from A").arg(qs(printable(mapping.prefixA)));
-    if (!mapping.prefixB.empty())
-        parts << Tr::tr("%1 stripped from B").arg(qs(printable(mapping.prefixB)));
+    if (const std::string prefix = shownPrefix(mapping.prefixA); !prefix.empty())
+        parts << Tr::tr("%1 stripped from A").arg(qs(prefix));
+    if (const std::string prefix = shownPrefix(mapping.prefixB); !prefix.empty())
+        parts << Tr::tr("%1 stripped from B").arg(qs(prefix));
     for (const std::string& segment : mapping.drop)
         parts << Tr::tr("%1 left out of names").arg(qs(printable(segment)));
     return parts.join(QStringLiteral(", "));

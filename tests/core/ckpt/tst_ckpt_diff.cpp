@@ -205,6 +205,11 @@ void TestCkptDiff::wrappersBelowAKeyOfTheFileAreSeenThrough()
     const KeyMapping bare = findMapping({{"conv.0.weight", "b"}}, wrapped);
     QCOMPARE(bare.matched, std::size_t{2});
     QCOMPARE(bare.fromB(wrapped[1]), std::string("b"));
+    QCOMPARE(shownName(wrapped[0]), std::string("model.module.conv.0.weight"));
+    QCOMPARE(shownName("a.weight"), std::string("a.weight"));
+    QCOMPARE(shownPrefix("/s:model/s:module."), std::string("model.module."));
+    QCOMPARE(shownPrefix("/s:model/s:"), std::string("model."));
+    QCOMPARE(shownPrefix("/s:"), std::string());
     // A last segment is never a wrapper, and other steps keep their marks.
     QCOMPARE(withoutWrappers("/s:a/i:3/s:module"), std::string("/s:a/i:3/s:module"));
     QCOMPARE(withoutWrappers("/l:0/s:module.module.w"), std::string("/l:0/s:w"));
