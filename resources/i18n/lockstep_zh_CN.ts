@@ -3995,8 +3995,8 @@ what was recorded is searched for the first broken link and its cause.</source>
         <translation>关</translation>
     </message>
     <message>
-        <source>%1, newer runs exist</source>
-        <translation>%1，已有更新的运行</translation>
+        <source>older runs: %1</source>
+        <translation>较旧的运行：%1</translation>
     </message>
     <message>
         <source>judge again</source>
@@ -4102,6 +4102,10 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>why</source>
         <translation>原因</translation>
+    </message>
+    <message>
+        <source>how the script deals its samples; the recorded samples decide</source>
+        <translation>脚本如何分配样本；以记录的样本为准</translation>
     </message>
 </context>
 <context>
@@ -4541,8 +4545,8 @@ what was recorded is searched for the first broken link and its cause.</source>
         <translation>%1：rank %2，唯一有记录的 rank</translation>
     </message>
     <message>
-        <source>Rank by step, the difference of two ranks against what they move by per step</source>
-        <translation>各 rank 逐步，两个 rank 之差与其逐步变动相比</translation>
+        <source>Rank by step, against step-to-step noise</source>
+        <translation>各 rank 逐步，与逐步噪声相比</translation>
     </message>
 </context>
 <context>

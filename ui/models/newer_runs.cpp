@@ -6,6 +6,7 @@
 
 #include <QCoreApplication>
 
+#include <string>
 #include <string_view>
 
 namespace lockstep {
@@ -21,7 +22,12 @@ bool sameKind(const RunEntry& a, const RunEntry& b)
     if (a.command.has_value() != b.command.has_value() || a.config.mode != b.config.mode ||
         a.config.world != b.config.world)
         return false;
-    return a.command ? a.command->folder == b.command->folder : a.config.workload == b.config.workload;
+    const auto script = [](const RunEntry& run) {
+        const auto it = run.config.workloadOptions.find("script");
+        return it == run.config.workloadOptions.end() ? std::string() : it->second;
+    };
+    return a.command ? a.command->folder == b.command->folder && script(a) == script(b)
+                     : a.config.workload == b.config.workload;
 }
 
 QStringList newerOf(const ProjectSnapshot& snapshot, const QStringList& judged)

@@ -9,7 +9,7 @@
 
 namespace lockstep {
 
-// The newest run that took the place of this one: of the same workload, or the same folder of scripts, with the same mode and
+// The newest run that took the place of this one: of the same workload, or the same script in the same folder, with the same mode and
 // number of ranks, finished and not made by a gate or a drill. Null: it is the newest itself.
 const RunEntry* newerRun(const ProjectSnapshot& snapshot, const RunEntry& run);
 

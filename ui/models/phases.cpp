@@ -86,7 +86,7 @@ void judge(PhaseStatus& status, const GateInfo& gate)
 // What no longer speaks for the newest runs raises no alarm.
 void markOlder(PhaseStatus& status)
 {
-    status.detail = Tr::tr("%1, newer runs exist").arg(status.detail);
+    status.detail = Tr::tr("older runs: %1").arg(status.detail);
     if (status.state != State::Diverged && status.state != State::CannotCompare)
         return;
     status.state = State::CannotCompare;

@@ -1,6 +1,7 @@
 #include "ui/models/preflight_keys_model.h"
 
 #include "core/config/key_pairs.h"
+#include "core/gates/config_diff.h"
 #include "core/gates/preflight.h"
 #include "ui/models/format.h"
 
@@ -43,7 +44,11 @@ void PreflightKeysModel::setGate(const GateInfo* gate)
                                                          : tr("changes the maths");
                 const auto check = std::find_if(gate->checks.begin(), gate->checks.end(),
                                                 [&](const GateCheck& c) { return c.id == diff.check; });
-                if (check != gate->checks.end()) {
+                if (diff.effect == "no effect" && isDealingOfScript(diff.key) &&
+                    diff.key != "workload_options.script") {
+                    row.state = State::Off;
+                    row.why = tr("how the script deals its samples; the recorded samples decide");
+                } else if (check != gate->checks.end()) {
                     row.state = check->verdict == "pass"   ? State::Holds
                                 : check->verdict == "fail" ? State::Diverged
                                                            : State::CannotCompare;

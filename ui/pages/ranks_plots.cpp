@@ -66,10 +66,8 @@ void RanksPlots::showPicture(const RankPicture& picture, const RankRange& others
     for (std::size_t r = 0; r < picture.ranks.size(); ++r)
         rows.push_back({rankName(picture.ranks[r]), {}, picture.distances[r]});
     heatmap_->setRows(std::move(rows));
-    heatmap_->setTitle(
-        picture.ranks.size() == 2
-            ? tr("Rank by step, the difference of two ranks against what they move by per step")
-            : tr("Rank by step"));
+    heatmap_->setTitle(picture.ranks.size() == 2 ? tr("Rank by step, against step-to-step noise")
+                                                 : tr("Rank by step"));
     // Few ranks need less than the usual least height; a widget taller than its place would lie over the plot below.
     heatmap_->setMinimumHeight(std::min(kHeatmapHeight, heatmap_->fullHeight()));
     heatmap_->setMaximumHeight(heatmap_->fullHeight());

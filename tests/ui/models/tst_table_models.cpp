@@ -355,6 +355,15 @@ private Q_SLOTS:
                     effect = runs.index(row, RunConfigDiffModel::Effect, parent).data().toString();
             }
         }
+        for (int row = 0; row < preflight.rowCount(); ++row)
+            if (preflight.index(row, PreflightKeysModel::Key).data() ==
+                QStringLiteral("workload_options.sampler")) {
+                QCOMPARE(preflight.index(row, PreflightKeysModel::Effect).data().toString(), effect);
+                QVERIFY(preflight.index(row, PreflightKeysModel::Why)
+                            .data()
+                            .toString()
+                            .contains(QStringLiteral("recorded samples decide")));
+            }
         QVERIFY(command);
         QCOMPARE(effect, QStringLiteral("no effect"));
     }
