@@ -21,7 +21,7 @@ namespace lockstep {
 namespace {
 
 constexpr int kFindingsShown = 4; // Findings has all of them
-constexpr int kCheckWidth = 200;  // of a check's name, at least
+constexpr int kCheckWidth = 260;  // of a check's name, at least
 
 } // namespace
 
