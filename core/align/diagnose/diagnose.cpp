@@ -46,6 +46,13 @@ constexpr Remainder kRemainders[] = {
     {CausalLink::Parameters, "D7"}, {CausalLink::Buffers, "C9"},    {CausalLink::Logged, "B10"},
 };
 
+// A script's environment is recorded, so TF32 is a cause of its runs only where it can be one.
+bool tf32Possible(const Case& c)
+{
+    const RunTraits &ref = c.ref().traits(), &sus = c.sus().traits();
+    return !isUsersScript(sus) || settingOf(ref, "device") == "cuda" || settingOf(sus, "device") == "cuda";
+}
+
 // Nothing sharper fits: say where the runs part, and what usually breaks there.
 void remainder(const Case& c, Suspicions& out)
 {
@@ -57,6 +64,12 @@ void remainder(const Case& c, Suspicions& out)
         return;
     Suspicion s;
     s.cause = it->cause;
+    if (s.cause == "E1" && !tf32Possible(c)) {
+        s.cause.clear();
+        s.sentence = "The forward pass gives another loss";
+        s.fix = "Hold what is done between the batch and the loss against the reference's script: layers, "
+                "targets that are left out, the reduction of the loss";
+    }
     s.fit = 1;
     s.step = c.start();
     const std::vector<int> off = c.ranksOff(*c.quantity(), c.start());
@@ -90,16 +103,19 @@ Finding findingOf(const Suspicion& s, Certainty certainty)
 {
     const Cause* cause = causeById(s.cause);
     Finding finding;
-    finding.causes = {s.cause};
-    finding.certainty = s.benign || cause->benign ? Certainty::Benign : certainty;
+    if (cause)
+        finding.causes = {s.cause};
+    finding.certainty = s.benign || (cause && cause->benign && !s.open) ? Certainty::Benign : certainty;
     finding.step = s.step;
     finding.rank = s.rank;
     finding.parameter = s.parameter;
-    finding.sentence = fmt::format("{}. {}", cause->sentence, s.fact);
-    finding.fix = cause->fix;
+    const std::string named = !s.sentence.empty() ? s.sentence : cause ? std::string(cause->sentence) : "";
+    finding.sentence = named.empty() ? s.fact : fmt::format("{}. {}", named, s.fact);
+    finding.fix = !s.fix.empty() ? s.fix : cause ? std::string(cause->fix) : "";
     finding.evidence = s.evidence;
     finding.excluded = s.excluded;
-    finding.replays = {FaultSpec{s.cause, s.solved}};
+    if (cause)
+        finding.replays = {FaultSpec{s.cause, s.solved}};
     return finding;
 }
 
@@ -112,7 +128,7 @@ Finding* sameBits(Diagnosis& diagnosis, const Suspicions& before, const Suspicio
         if (earlier.sameBits != suspicion.sameBits)
             continue;
         for (Finding& finding : diagnosis.findings)
-            if (finding.causes.front() == earlier.cause)
+            if (!finding.causes.empty() && finding.causes.front() == earlier.cause)
                 return &finding;
     }
     return nullptr;
@@ -128,8 +144,8 @@ void describe(const Suspicions& suspicions, const RunTraits& suspect, Diagnosis&
     const bool alone = rival == suspicions.end() || rival->fit < kSignature - 10 || rival->benign;
     for (std::size_t i = 0; i < std::min(suspicions.size(), kShown); ++i) {
         const Suspicion& s = suspicions[i];
-        Finding finding =
-            findingOf(s, i == 0 && s.fit >= kPattern && alone ? Certainty::Likely : Certainty::Possible);
+        Finding finding = findingOf(s, i == 0 && s.fit >= kPattern && alone && !s.open ? Certainty::Likely
+                                                                                       : Certainty::Possible);
         if (Finding* whole = sameBits(diagnosis, suspicions, s)) {
             whole->causes.push_back(s.cause);
             whole->replays.push_back(finding.replays.front());
@@ -148,8 +164,8 @@ Suspicions suspicionsOf(const Case& c)
 {
     Suspicions suspicions;
     for (const std::span<const Rule> family :
-         {dataRules(), lossRules(), synchronisationRules(), optimizerRules(), precisionRules(),
-          checkpointRules(), loggingRules(), scriptRules(), evaluationRules()})
+         {dataRules(), lossRules(), synchronisationRules(), rateRules(), optimizerRules(), precisionRules(),
+          checkpointRules(), loggingRules(), scriptRules(), scriptOptimizerRules(), evaluationRules()})
         for (const Rule rule : family)
             rule(c, suspicions);
     // What happened before the runs part explains more than what follows from it.
@@ -193,11 +209,14 @@ void noteDifferingSettings(const RunTraits& reference, const RunTraits& suspect,
 // Where the runs were told different values for it, that is what undoes the cause.
 void nameSettings(const RunTraits& reference, const RunTraits& suspect, Diagnosis& diagnosis)
 {
-    for (Finding& finding : diagnosis.findings)
+    for (Finding& finding : diagnosis.findings) {
+        if (finding.causes.empty())
+            continue;
         if (const auto setting = decidingSetting(finding.causes.front(), reference, suspect)) {
             finding.setting = setting->name;
             finding.value = setting->value;
         }
+    }
 }
 
 std::optional<Error> firstError(const RunTrace& a, const RunTrace& b)

@@ -4,6 +4,7 @@
 #include "core/align/diagnose/epoch_ids.h"
 #include "core/align/diagnose/evaluation_counts.h"
 #include "core/align/diagnose/logged_loss.h"
+#include "core/align/diagnose/script_acts.h"
 
 #include <fmt/format.h>
 
@@ -82,10 +83,26 @@ public:
         const int rank = odd == run_.ranks().end() ? -1 : *odd;
         const std::string sentence =
             fmt::format("The parameters differ between ranks from step {} on.", step);
+        const std::optional<ReductionActs> acts = reductionActs(run_, step);
+        const std::int64_t rates = run_.firstSpread(Quantity::LearningRate, 1);
         if (step == 0)
             add("ranks_differ", "C7", step, rank, Quantity::ParamFingerprint, sentence);
+        else if (unreduced && acts && acts->forward.back() == "bypassed")
+            add("ranks_differ", "C1", step, rank, Quantity::ParamFingerprint,
+                sentence + " The forward pass does not go through the DDP wrapper.");
+        else if (unreduced && acts && acts->backward.back() == "sync")
+            add("ranks_differ", {}, step, rank, Quantity::ParamFingerprint,
+                sentence + " No gradient was reduced although the backward pass ran with synchronisation on.",
+                "Decide on no_sync() before the forward pass, and wrap the model after it was moved");
         else if (unreduced)
             add("ranks_differ", "B8", step, rank, Quantity::ParamFingerprint, sentence);
+        else if (rates >= 1 && rates <= step)
+            add("ranks_differ", "D2", step, rank, Quantity::LearningRate,
+                fmt::format(
+                    "{} Their learning rates differ from step {} on: {:.6g} on rank {}, {:.6g} on rank {}.",
+                    sentence, rates, run_.value(first, Quantity::LearningRate, rates).value_or(0), first,
+                    run_.value(rank, Quantity::LearningRate, rates).value_or(0), rank),
+                "Call the scheduler's step() on every rank");
         else
             add("ranks_differ", {}, step, rank, Quantity::ParamFingerprint, sentence,
                 "A module outside DDP, a hook or an optimizer of one rank does this; lockstep-cli diagnose "
@@ -204,7 +221,7 @@ private:
         finding.sentence = known && std::string_view(check) != "ranks_differ"
                                ? fmt::format("{}. {}", known->sentence, fact)
                                : fact;
-        finding.fix = known ? std::string(known->fix) : std::move(fix);
+        finding.fix = known && fix.empty() ? std::string(known->fix) : std::move(fix);
         if (known)
             finding.causes = {cause};
         finding.evidence.push_back(

@@ -101,7 +101,8 @@ Evidence factorRow(const Factor& f, std::int64_t step, int world)
 void factorOnGradient(const Case& c, Suspicions& out)
 {
     const std::int64_t step = c.start();
-    if (!sameInputs(c, step) || lossScaling(c.ref(), c.sus(), step)) // told: script_rules.cpp
+    if (!sameInputs(c, step) || lossScaling(c.ref(), c.sus(), step) || // told: script_rules.cpp
+        clippedScaled(c.sus(), c.sus().ranks().front(), step))
         return;
     const std::optional<Factor> found = commonFactor(c, step);
     if (!found || near(found->value, 1, 1e-6))
@@ -163,6 +164,18 @@ void factorOnGradient(const Case& c, Suspicions& out)
         });
         out.push_back(std::move(s));
     };
+    // The local gradients are right, and an all_reduce of the script's own made their sum of them.
+    if (!f.beforeReduction && is(n.world) && n.world > 1 && isUsersScript(c.sus().traits()) &&
+        !hasWrapper(c.sus()) && callsCollective(c.sus().traits(), "all_reduce")) {
+        add("B2", kSignature + 6,
+            ", the number of ranks: the script's own all_reduce adds them up, and there is no DDP wrapper",
+            false);
+        out.back().sentence = "The gradients are summed over the ranks and not divided by their number";
+        out.back().fix = "Divide by the number of ranks after the all_reduce, or reduce with ReduceOp.AVG";
+        out.back().excluded.push_back(
+            {"B12", "the factor comes from the reduction over all ranks", {}, step, -1, {}});
+        return;
+    }
     const int sharp = f.beforeReduction ? kSignature : kPattern;
     if (is(n.samples) && n.samples > 1 && f.beforeReduction)
         add("B1",
@@ -206,9 +219,13 @@ void unequalShares(const Case& c, Suspicions& out)
     const std::optional<Gradient> wanted = c.ref().reduced(c.ref().ranks().front(), step);
     for (const auto& [quantity, cause, unit] :
          {std::tuple(Quantity::Tokens, "B5", "tokens"), std::tuple(Quantity::Samples, "B4", "samples")}) {
+        if (quantity == Quantity::Tokens && !c.sus().has(quantity) && !c.sus().leavesTargetsOut())
+            continue;
         std::vector<double> weights;
         for (const int rank : c.sus().ranks())
-            if (const std::optional<double> weight = c.sus().total(rank, quantity, step))
+            if (const std::optional<double> weight = quantity == Quantity::Tokens
+                                                         ? c.sus().targets(rank, step)
+                                                         : c.sus().total(rank, quantity, step))
                 weights.push_back(*weight);
         if (int(weights.size()) != c.world() || *std::min_element(weights.begin(), weights.end()) ==
                                                     *std::max_element(weights.begin(), weights.end()))
@@ -224,9 +241,16 @@ void unequalShares(const Case& c, Suspicions& out)
         s.cause = cause;
         s.fit = kSignature + 6;
         s.step = step;
+        // Of whole samples some can be left out by the loss, too.
+        const bool ofSamples = quantity == Quantity::Tokens && !c.sus().has(quantity);
+        if (ofSamples) {
+            s.sentence = "Each rank averages over its own targets that count, although the ranks hold "
+                         "different numbers of them";
+            s.fix = "Divide the summed loss by the targets that count on all ranks together";
+        }
         s.fact = fmt::format(
             "At step {} the ranks hold {} {}; weighted by them their gradients give the reference's.", step,
-            shares, unit);
+            shares, ofSamples ? "targets that count" : unit);
         s.evidence.push_back({"gradient, ranks weighted alike",
                               fmt::format("{:.1e} off the reference", plain->distance),
                               Quantity::GradNorm,

@@ -1,4 +1,4 @@
-// Family D: learning rate, schedule, clipping, scaling, and what the optimizer does with a right gradient.
+// Family D, but for the learning rate (rate_rules.cpp): clipping, scaling, and what the optimizer does with a right gradient.
 #include "core/align/diagnose/rules.h"
 #include "core/align/diagnose/script_acts.h"
 
@@ -19,83 +19,6 @@ Suspicion suspect(const char* cause, int fit, std::int64_t step, Quantity quanti
     s.fact = fact;
     s.evidence.push_back({label, fact, quantity, step, -1, {}});
     return s;
-}
-
-// The rate of the reference that the suspect uses at each step: lr(t) = lr_ref(1 + k (t - 1)).
-std::optional<int> scheduleFactor(const Case& c, int rank, std::uint16_t group)
-{
-    const std::int64_t last = c.lastStep();
-    for (int k = 2; k <= 64; ++k) {
-        bool fits = true, moved = false;
-        int points = 0;
-        for (std::int64_t t = 1; t <= last && 1 + k * (t - 1) <= c.ref().lastStep() && fits; ++t) {
-            const auto own = c.sus().value(rank, Quantity::LearningRate, t, group);
-            const auto other = c.ref().value(c.refRank(rank), Quantity::LearningRate, 1 + k * (t - 1), group);
-            const auto same = c.ref().value(c.refRank(rank), Quantity::LearningRate, t, group);
-            if (!own || !other || !same)
-                break;
-            fits = near(*own, *other, 1e-9) || *own == *other;
-            moved = moved || !(near(*own, *same, 1e-9) || *own == *same);
-            ++points;
-        }
-        if (fits && moved && points > 1)
-            return k;
-    }
-    return {};
-}
-
-void learningRate(const Case& c, Suspicions& out)
-{
-    const std::int64_t step = c.first(Quantity::LearningRate);
-    if (step < 1 || (c.rankByRank() && step != c.start()))
-        return;
-    const int rank = c.ranksOff(Quantity::LearningRate, step).front();
-    std::uint16_t group = 0; // the first whose rate differs
-    for (const std::uint16_t index : c.sus().view().indices(rank, Quantity::LearningRate))
-        if (const auto ratio = c.ratio(rank, Quantity::LearningRate, step, index); ratio && *ratio != 1) {
-            group = index;
-            break;
-        }
-    const double factor = c.ratio(rank, Quantity::LearningRate, step, group).value_or(1);
-    double least = factor, most = factor;
-    for (std::int64_t t = step; t <= c.lastStep(); ++t)
-        if (const auto ratio = c.ratio(rank, Quantity::LearningRate, t, group);
-            ratio && std::isfinite(*ratio)) {
-            least = std::min(least, *ratio);
-            most = std::max(most, *ratio);
-        }
-    const bool constant = near(least, most, 1e-9);
-    const std::optional<int> times = scheduleFactor(c, rank, group);
-    const double world = c.sus().traits().ranks();
-    if (constant) {
-        Suspicion s = suspect(
-            "D1", kSignature + (times ? -5 : 5), step, Quantity::LearningRate, "learning rate",
-            fmt::format("From step {} the learning rate is {} times the reference's at every step{}.", step,
-                        factorText(factor), near(factor, world, 1e-9) ? ", the number of ranks" : ""));
-        if (!near(factor, world, 1e-9))
-            s.solved["k"] = factorText(factor);
-        solveStep(s, step);
-        s.excluded.push_back(
-            {"D2", "the ratio is the same at every step", Quantity::LearningRate, step, -1, {}});
-        s.excluded.push_back({"B2", "the gradient is the reference's", Quantity::GradNorm, step, -1, {}});
-        out.push_back(std::move(s));
-    }
-    if (!constant || times) {
-        Suspicion s = suspect(
-            "D2", times ? kSignature + 6 : kPattern, step, Quantity::LearningRate, "learning rate",
-            times ? fmt::format("The learning rate at step t is the reference's at step 1 + {} (t - 1).",
-                                *times)
-                  : fmt::format("From step {} the learning rate leaves the reference's schedule.", step));
-        if (times && double(*times) != world)
-            s.solved["k"] = std::to_string(*times);
-        s.excluded.push_back({"D1",
-                              fmt::format("the ratio goes from {:.6g} to {:.6g}", least, most),
-                              Quantity::LearningRate,
-                              step,
-                              -1,
-                              {}});
-        out.push_back(std::move(s));
-    }
 }
 
 // The first step at which some rank's own gradient is longer than the limit; -1: none.
@@ -167,7 +90,8 @@ void clippedBeforeReduction(const Case& c, Suspicions& out)
 void clippingNorm(const Case& c, Suspicions& out)
 {
     const std::int64_t step = firstOddNorm(c.sus());
-    if (step < 1 || (c.rankByRank() && c.first(Quantity::ClipNormTorch) != step))
+    if (step < 1 || clippedScaled(c.sus(), c.sus().ranks().front(), step) || // script_optimizer_rules.cpp
+        (c.rankByRank() && c.first(Quantity::ClipNormTorch) != step))
         return;
     const double world = c.world();
     std::vector<int> off;
@@ -255,7 +179,7 @@ void update(const Case& c, Suspicions& out)
     if (step < 1 || c.link() != CausalLink::Update || c.first(Quantity::LearningRate) == step ||
         c.first(Quantity::StepSkipped) == step ||
         (isUsersScript(c.sus().traits()) && c.first(Quantity::OptimizerStep) == step) ||
-        roundingAmplified(c, step)) // script_rules.cpp
+        roundingAmplified(c, step)) // script_optimizer_rules.cpp
         return;
     const int rank = c.sus().ranks().front();
     const auto own = c.sus().value(rank, Quantity::UpdateNorm, step);
@@ -370,8 +294,8 @@ void partOfAccumulation(const Case& c, Suspicions& out)
     out.push_back(std::move(s));
 }
 
-constexpr Rule kRules[] = {learningRate, clippedBeforeReduction, clippingNorm, nothingUpdated, update,
-                           scaler,       partOfAccumulation};
+constexpr Rule kRules[] = {clippedBeforeReduction, clippingNorm, nothingUpdated, update, scaler,
+                           partOfAccumulation};
 
 } // namespace
 

@@ -66,17 +66,18 @@ void notShared(const Case& c, Suspicions& out)
     };
     if (c.link() != CausalLink::Forward)
         return;
+    const bool script = isUsersScript(c.sus().traits()); // there is no twin of one
     if (drawsEachStep(c.sus()))
         add("E5",
-            "The model draws random numbers in every step, and a single process draws other ones than the "
-            "ranks. The twin of the "
-            "run draws the same.",
+            std::string("The model draws random numbers in every step, and a single process draws other ones "
+                        "than the ranks.") +
+                (script ? "" : " The twin of the run draws the same."),
             Quantity::RngCpu);
     if (batchStatistics(c.sus()))
         add("C8",
-            "The model keeps batch statistics, which every rank forms from its own samples and a single "
-            "process from all. The twin "
-            "of the run forms them as the ranks do.",
+            std::string("The model keeps batch statistics, which every rank forms from its own samples and a "
+                        "single process from all.") +
+                (script ? "" : " The twin of the run forms them as the ranks do."),
             Quantity::BufferFingerprint);
 }
 
@@ -118,6 +119,10 @@ void narrowProducts(const Case& c, Suspicions& out)
     }
     const double worst = std::max(loss, gradient);
     const bool rounding = worst <= c.precision();
+    const bool script = isUsersScript(c.sus().traits());
+    if (!rounding && script && settingOf(c.sus().traits(), "device") != "cuda" &&
+        settingOf(c.ref().traits(), "device") != "cuda")
+        return; // TF32 is of GPUs
     if (!rounding && (loss > 0x1p-4 || gradient > 0x1p-1 || residual < c.precision()))
         return;
     Suspicion s;

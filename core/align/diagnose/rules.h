@@ -20,7 +20,10 @@ struct Suspicion {
     std::int64_t step = -1;
     int rank = -1;
     std::string parameter;
-    std::string fact; // completes the catalogue's sentence with the numbers; a whole sentence
+    std::string sentence,
+        fix; // in place of the catalogue's, where it speaks of a neighbour of this; no last full stop
+    bool open = false; // never more than possible: the records do not show all it takes
+    std::string fact;  // completes the catalogue's sentence with the numbers; a whole sentence
     std::map<std::string, std::string> solved; // parameters of the deviation, for a replay
     std::vector<Evidence> evidence;
     std::vector<Evidence> excluded;
@@ -38,11 +41,13 @@ inline constexpr int kRemainder = 30;
 std::span<const Rule> dataRules();
 std::span<const Rule> lossRules();
 std::span<const Rule> synchronisationRules();
+std::span<const Rule> rateRules();
 std::span<const Rule> optimizerRules();
 std::span<const Rule> precisionRules();
 std::span<const Rule> checkpointRules();
 std::span<const Rule> loggingRules();
 std::span<const Rule> scriptRules();
+std::span<const Rule> scriptOptimizerRules();
 std::span<const Rule> evaluationRules();
 
 // "2", "0.25": a number that was solved, rounded to the fraction it stands for where it is one within 1e-4.

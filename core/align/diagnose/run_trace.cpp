@@ -1,7 +1,10 @@
 #include "core/align/diagnose/run_trace.h"
 
+#include "core/config/json.h"
+
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace lockstep::align {
 
@@ -78,6 +81,46 @@ std::optional<double> RunTrace::total(int rank, Quantity quantity, std::int64_t 
     return sum;
 }
 
+const std::map<int, RunTrace::Counted>& RunTrace::counted() const
+{
+    if (counted_)
+        return *counted_;
+    counted_.emplace();
+    for (const EventRecord& event : events()) {
+        if (event.kind != "targets")
+            continue;
+        rapidjson::Document json;
+        json.Parse(event.detail.c_str());
+        if (!json.IsObject() || !json.HasMember("counted") || !json["counted"].IsArray())
+            continue;
+        double sum = 0;
+        for (const auto& micro : json["counted"].GetArray())
+            sum += micro.IsNumber() ? micro.GetDouble() : NAN;
+        Counted& own = (*counted_)[event.rank];
+        own[event.step] = sum;
+        if (json.HasMember("varies")) // no more is told
+            own[event.step + 1] = std::nullopt;
+    }
+    return *counted_;
+}
+
+bool RunTrace::leavesTargetsOut() const
+{
+    return !counted().empty();
+}
+
+std::optional<double> RunTrace::targets(int rank, std::int64_t step) const
+{
+    if (has(Quantity::Tokens))
+        return total(rank, Quantity::Tokens, step);
+    if (const auto own = counted().find(rank); own != counted().end()) {
+        const auto next = own->second.upper_bound(step);
+        if (next != own->second.begin())
+            return std::prev(next)->second;
+    }
+    return total(rank, Quantity::Samples, step);
+}
+
 std::optional<Gradient> RunTrace::gradient(int rank, std::int64_t step, Quantity norm,
                                            Quantity projection) const
 {
@@ -143,8 +186,10 @@ std::optional<double> RunTrace::lossMean(std::int64_t step) const
         const std::optional<double> loss = value(rank, Quantity::Loss, step);
         if (!loss)
             return {};
-        const double weight =
-            total(rank, has(Quantity::Tokens) ? Quantity::Tokens : Quantity::Samples, step).value_or(1);
+        const std::optional<double> counts = targets(rank, step);
+        if (!counts && leavesTargetsOut())
+            return {};
+        const double weight = counts.value_or(1);
         sum += weight * *loss;
         weights += weight;
     }

@@ -37,6 +37,10 @@ public:
                                 std::uint16_t index = 0) const;
     // Sum over the indices of an indexed quantity (samples or tokens of all micro-batches).
     std::optional<double> total(int rank, Quantity quantity, std::int64_t step) const;
+    // Targets that count in the loss: the tokens; of whole samples those that were not left out, as a script tells it in
+    // events. nullopt: not known at this step.
+    std::optional<double> targets(int rank, std::int64_t step) const;
+    bool leavesTargetsOut() const;
     std::optional<Gradient> local(int rank, std::int64_t step) const;
     std::optional<Gradient> reduced(int rank, std::int64_t step) const;
     // Weighted mean over the ranks; weights are normalised.
@@ -70,6 +74,9 @@ private:
         SeriesData data;
         std::optional<std::size_t> at(std::int64_t step) const;
     };
+    // What "targets" events say of a rank, by the step from which it holds.
+    using Counted = std::map<std::int64_t, std::optional<double>>;
+    const std::map<int, Counted>& counted() const;
     RunTrace(RunReader& reader, RunTraits traits, RunView view)
         : reader_(&reader), traits_(std::move(traits)), view_(std::move(view))
     {
@@ -85,6 +92,7 @@ private:
     mutable std::map<SeriesKey, Column> columns_;
     mutable std::map<std::pair<int, std::int64_t>, std::vector<TensorRecord>> tensors_;
     mutable std::optional<std::vector<EventRecord>> events_;
+    mutable std::optional<std::map<int, Counted>> counted_;
     mutable std::optional<Error> error_;
 };
 

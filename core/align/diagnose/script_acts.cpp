@@ -151,6 +151,38 @@ std::optional<LossScaling> lossScaling(const RunTrace& reference, const RunTrace
     return scaling;
 }
 
+std::optional<ScheduleActs> scheduleActs(const RunTrace& reference, const RunTrace& suspect)
+{
+    constexpr const char* kSchedule = "workload_options.schedule";
+    ScheduleActs acts{settingOf(suspect.traits(), kSchedule), settingOf(reference.traits(), kSchedule), 0};
+    if (acts.own.empty() || acts.theirs.empty())
+        return {};
+    for (const EventRecord& event : suspect.events()) {
+        if (event.kind != "schedule")
+            continue;
+        rapidjson::Document json;
+        json.Parse(event.detail.c_str());
+        if (json.IsObject() && json.HasMember("calls") && json["calls"].IsInt())
+            acts.calls = std::max(acts.calls, json["calls"].GetInt());
+    }
+    return acts;
+}
+
+bool hasWrapper(const RunTrace& run)
+{
+    return std::any_of(run.events().begin(), run.events().end(),
+                       [](const EventRecord& event) { return event.kind == "reduction"; });
+}
+
+std::optional<double> clippedScaled(const RunTrace& run, int rank, std::int64_t step)
+{
+    const std::optional<rapidjson::Document> json = standing(run, rank, "clipped", step).said;
+    if (!json || !json->HasMember("scale") || !(*json)["scale"].IsNumber() ||
+        (*json)["scale"].GetDouble() == 1)
+        return {};
+    return (*json)["scale"].GetDouble();
+}
+
 std::int64_t lastLoad(const RunTrace& run, std::int64_t step)
 {
     std::int64_t last = -1;

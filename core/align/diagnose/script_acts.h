@@ -44,6 +44,18 @@ struct LossScaling {
 };
 std::optional<LossScaling> lossScaling(const RunTrace& reference, const RunTrace& suspect, std::int64_t step);
 
+// How the schedules were made, and how often the suspect's stepped in one optimizer step at most; nullopt: not recorded.
+struct ScheduleActs {
+    std::string own, theirs;
+    int calls = 0; // 0: never, as where it steps once an epoch and there was one
+};
+std::optional<ScheduleActs> scheduleActs(const RunTrace& reference, const RunTrace& suspect);
+
+// Whether the backward passes saw a DistributedDataParallel wrapper, however often what they did with it changed.
+bool hasWrapper(const RunTrace& run);
+// The scaler's factor that was still on the gradients when they were clipped at the step; nullopt: none.
+std::optional<double> clippedScaled(const RunTrace& run, int rank, std::int64_t step);
+
 // The last step up to `step` after which state was loaded into a model or an optimizer; -1: none.
 std::int64_t lastLoad(const RunTrace& run, std::int64_t step);
 

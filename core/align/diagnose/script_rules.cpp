@@ -8,13 +8,10 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 
 namespace lockstep::align {
 
 namespace {
-
-constexpr const char* kGroups = "workload_options.optimizer_groups";
 
 bool bothScripts(const Case& c)
 {
@@ -99,7 +96,13 @@ void scaledLoss(const Case& c, Suspicions& out)
     if (!scaling)
         return;
     const std::optional<Relation> mean = c.localMean(step);
-    if (scaling->whole && mean && !near(mean->ratio, scaling->factor, 1e-2))
+    // Random layers and batch statistics turn the gradient; its norm then lies nearer to the factor than to 1.
+    const double norm = std::abs(c.ratio(c.sus().ranks().front(), Quantity::GradNorm, step).value_or(1));
+    const bool blurred =
+        c.link() == CausalLink::Forward && (drawsEachStep(c.sus()) || batchStatistics(c.sus()));
+    const bool seenSo = blurred ? std::abs(std::log(norm / scaling->factor)) < std::abs(std::log(norm))
+                                : !mean || near(mean->ratio, scaling->factor, 1e-2);
+    if (scaling->whole && !seenSo)
         return; // the loss is scaled, and that is not what is seen
     // A mean times the samples of a micro-batch is a sum.
     const double samples = c.sus().value(c.sus().ranks().front(), Quantity::Samples, step, 0).value_or(0);
@@ -119,7 +122,14 @@ void scaledLoss(const Case& c, Suspicions& out)
         fmt::format("Before backward the script's factors on the loss{} are {} times the reference's{}.",
                     passes, factorText(scaling->factor),
                     ofWorld ? fmt::format(", with {:g} ranks", world) : ""));
-    if (mean)
+    if (blurred)
+        s.evidence.push_back(
+            seen("norm of the gradient",
+                 fmt::format("{:.3g} times the reference's, under other random masks or batch "
+                             "statistics",
+                             norm),
+                 Quantity::GradNorm, step));
+    else if (mean)
         s.evidence.push_back(seen("gradient before reduction, mean of the ranks",
                                   fmt::format("{:.6g} times the reference, {:.1e} of it in another direction",
                                               mean->ratio, mean->residual),
@@ -132,6 +142,32 @@ void scaledLoss(const Case& c, Suspicions& out)
         s.cause = "B1";
         out.push_back(std::move(s));
     }
+}
+
+// The loss is reduced before backward: the same on every rank, and what backward makes of it is not changed.
+void lossSummed(const Case& c, Suspicions& out)
+{
+    const std::int64_t step = c.start();
+    if (!bothScripts(c) || step < 1 || c.world() < 2 || c.link() != CausalLink::Forward ||
+        !callsCollective(c.sus().traits(), "all_reduce") ||
+        !c.sus().sameOnRanks(Quantity::Loss, step).value_or(false))
+        return;
+    const std::optional<Relation> mean = c.localMean(step);
+    const std::optional<double> loss = c.lossRatioMean(step);
+    if (!mean || !mean->same(c.precision()) || !loss || !near(*loss, c.world(), 1e-5))
+        return;
+    Suspicion s =
+        suspect("B11", kSignature + 5, step, "loss",
+                fmt::format("At step {} it is {:g} times the reference's and equal on all ranks, and "
+                            "the gradient is the reference's.",
+                            step, *loss),
+                Quantity::Loss);
+    s.sentence = "The loss is summed over the ranks before backward, which reduces no gradient";
+    s.fix = "Leave the loss alone before backward; reduce a detached copy for the log, and divide it by the "
+            "number of ranks";
+    s.excluded.push_back(
+        seen("B2", "the gradient before the reduction is the reference's", Quantity::GradNormLocal, step));
+    out.push_back(std::move(s));
 }
 
 void averageStandsStill(const Case& c, Suspicions& out)
@@ -222,50 +258,6 @@ void buffersNotBroadcast(const Case& c, Suspicions& out)
     out.push_back(std::move(s));
 }
 
-// Equal gradients and rates, and the update of an optimizer that has just been made.
-void optimizerBegunAgain(const Case& c, Suspicions& out)
-{
-    const std::int64_t step = c.start();
-    if (!bothScripts(c) || step < 2 ||
-        (c.link() != CausalLink::Update && c.link() != CausalLink::Parameters) ||
-        c.first(Quantity::LearningRate) == step)
-        return;
-    const int rank = c.sus().ranks().front(), other = c.refRank(rank);
-    const auto counter = c.sus().value(rank, Quantity::OptimizerStep, step);
-    const auto theirCounter = c.ref().value(other, Quantity::OptimizerStep, step);
-    const auto rate = c.sus().value(rank, Quantity::LearningRate, step);
-    // Without a momentum an update is the rate times the gradient.
-    const auto asIfNew = [&](const RunTrace& run, int r) {
-        const auto update = run.value(r, Quantity::UpdateNorm, step);
-        auto gradient = run.value(r, Quantity::GradNormClipped, step);
-        gradient = gradient ? gradient : run.value(r, Quantity::GradNorm, step);
-        return update && gradient && rate && *rate * *gradient > 0 ? *update / (*rate * *gradient) : NAN;
-    };
-    const double own = asIfNew(c.sus(), rank), theirs = asIfNew(c.ref(), other);
-    const bool counts = counter && theirCounter && *counter < *theirCounter;
-    const bool noMomentum = std::abs(own - 1) < 0.02 && std::abs(theirs - 1) > 0.05;
-    const std::int64_t load = lastLoad(c.sus(), step);
-    if (!counts && !noMomentum)
-        return;
-    Suspicion s = suspect(
-        "F5", kSignature + 6, step, "update norm",
-        counts ? fmt::format("At step {} the optimizer's counter is {:g}, the reference's {:g}.", step,
-                             *counter, *theirCounter)
-               : fmt::format(
-                     "At step {} the update is {:.4g} times the rate times the gradient, the reference's "
-                     "{:.4g} times: the momentum of the steps before is gone.",
-                     step, own, theirs),
-        Quantity::UpdateNorm);
-    if (load >= 0 && load + 1 == step)
-        s.evidence.push_back(
-            {"state that was loaded", fmt::format("after step {}", load), std::nullopt, load, -1, {}});
-    s.excluded.push_back(
-        {"D1", "the learning rate is the reference's", Quantity::LearningRate, step, -1, {}});
-    s.excluded.push_back(
-        {"D7", "weight decay does not take the momentum away", Quantity::UpdateNorm, step, -1, {}});
-    out.push_back(std::move(s));
-}
-
 // Every rank got the same sum, off by what a narrower format rounds away.
 void narrowSum(const Case& c, Suspicions& out)
 {
@@ -316,26 +308,40 @@ void paddedEvaluation(const Case& c, Suspicions& out)
 {
     if (!bothScripts(c) || c.world() < 2)
         return;
-    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>>
-        turns; // by step and size: of the ranks
+    struct Turn {
+        std::vector<std::int64_t> ofRanks;
+        bool gathered = false,
+             told = true; // whether the ranks' answers were gathered; whether that is recorded
+    };
+    std::map<std::pair<std::int64_t, std::int64_t>, Turn> turns; // by step and size
     for (const EventRecord& event : c.sus().events()) {
         rapidjson::Document json;
         json.Parse(event.detail.c_str());
         if (event.kind == "evaluation" && json.IsObject() && json.HasMember("samples") &&
-            json.HasMember("set") && json["samples"].IsInt64() && json["set"].IsInt64())
-            turns[{event.step, json["set"].GetInt64()}].push_back(json["samples"].GetInt64());
+            json.HasMember("set") && json["samples"].IsInt64() && json["set"].IsInt64()) {
+            Turn& turn = turns[{event.step, json["set"].GetInt64()}];
+            turn.ofRanks.push_back(json["samples"].GetInt64());
+            const bool told = json.HasMember("gathered") && json["gathered"].IsBool();
+            turn.told = turn.told && told;
+            turn.gathered = turn.gathered || (told && json["gathered"].GetBool());
+        }
     }
-    for (const auto& [key, ofRanks] : turns) {
+    for (const auto& [key, turn] : turns) {
         const auto& [step, size] = key;
+        const std::vector<std::int64_t>& ofRanks = turn.ofRanks;
         const std::int64_t all = std::accumulate(ofRanks.begin(), ofRanks.end(), std::int64_t(0));
         if (int(ofRanks.size()) != c.world() || all <= size || all >= size + c.world())
             continue;
-        // A script may leave the repeats out when it has gathered the answers, which no record shows: never more than possible.
-        Suspicion s =
-            suspect("F9", kPattern - 1, std::max<std::int64_t>(1, step), "samples evaluated",
-                    fmt::format("At step {} the ranks evaluate {} samples, and the set has {}. Whether the "
-                                "metric leaves the repeats out is not recorded.",
-                                step, all, size));
+        // A script that gathers the answers can leave the repeats out, and most do.
+        Suspicion s = suspect(
+            "F9", turn.told && !turn.gathered ? kPattern + 5 : kPattern - 1, std::max<std::int64_t>(1, step),
+            "samples evaluated",
+            fmt::format("At step {} the ranks evaluate {} samples, and the set has {}. {}", step, all, size,
+                        !turn.told      ? "Whether the metric leaves the repeats out is not recorded."
+                        : turn.gathered ? "The answers are gathered: check that the repeats are cut off."
+                                        : "No answers are gathered, so the repeats are counted."));
+        s.open = !turn.told;
+        s.benign = turn.gathered;
         s.excluded.push_back(
             {"A5", "the repeats are in the evaluation, not in the training", {}, step, -1, {}});
         out.push_back(std::move(s));
@@ -343,51 +349,11 @@ void paddedEvaluation(const Case& c, Suspicions& out)
     }
 }
 
-// Equal gradients, another update: by the settings of the parameter groups, or by rounding that the optimizer amplifies.
-void updateBySettings(const Case& c, Suspicions& out)
-{
-    const std::int64_t step = c.start();
-    if (!bothScripts(c) || step < 1 || c.link() != CausalLink::Update ||
-        c.first(Quantity::UpdateNorm) != step || c.first(Quantity::LearningRate) == step ||
-        c.first(Quantity::StepSkipped) == step || c.first(Quantity::OptimizerStep) == step)
-        return;
-    const auto ratio = c.ratio(c.sus().ranks().front(), Quantity::UpdateNorm, step);
-    const std::string own = settingOf(c.sus().traits(), kGroups);
-    const std::string theirs = settingOf(c.ref().traits(), kGroups);
-    if (own != theirs) {
-        out.push_back(suspect(
-            "D7", kSignature + 8, step, "parameter groups",
-            fmt::format("The optimizer's parameter groups are set as \"{}\", the reference's as \"{}\".", own,
-                        theirs),
-            Quantity::UpdateNorm));
-    } else if (roundingAmplified(c, step)) {
-        Suspicion s = suspect("C12", kSignature + 8, step, "update norm",
-                              fmt::format("At step {} equal gradients and settings give an update {:.1e} "
-                                          "off: {} divides by the size of the "
-                                          "gradient, and what is rounding in a small one counts in full.",
-                                          step, std::abs(*ratio - 1), c.sus().traits().optimizer),
-                              Quantity::UpdateNorm);
-        s.benign = true;
-        out.push_back(std::move(s));
-    }
-}
-
-constexpr Rule kRules[] = {namesDidNotMatch, paddedEvaluation,    updateBySettings,   narrowSum,
-                           reductionLeftOut, scaledLoss,          averageStandsStill, otherPrecision,
-                           otherStart,       buffersNotBroadcast, optimizerBegunAgain};
+constexpr Rule kRules[] = {namesDidNotMatch, paddedEvaluation,   narrowSum,          reductionLeftOut,
+                           scaledLoss,       lossSummed,         averageStandsStill, otherPrecision,
+                           otherStart,       buffersNotBroadcast};
 
 } // namespace
-
-bool roundingAmplified(const Case& c, std::int64_t step)
-{
-    static const std::set<std::string> kinds = {"adam",  "adamw",     "adamax",  "nadam",
-                                                "radam", "rmsprop",   "adagrad", "adadelta",
-                                                "rprop", "adafactor", "lion"};
-    const auto ratio = c.ratio(c.sus().ranks().front(), Quantity::UpdateNorm, step);
-    return bothScripts(c) && kinds.contains(c.sus().traits().optimizer) && ratio &&
-           std::abs(*ratio - 1) < 0.05 &&
-           settingOf(c.sus().traits(), kGroups) == settingOf(c.ref().traits(), kGroups);
-}
 
 std::span<const Rule> scriptRules()
 {

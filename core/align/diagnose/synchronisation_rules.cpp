@@ -197,7 +197,8 @@ void notReduced(const Case& c, Suspicions& out)
     const bool now = told && *sent(step) > 0, later = told && *sent(step + 1) > 0;
     const auto weigh = [&](int fit, bool fits) { return !told ? fit : fits ? kSignature + 5 : kRemainder; };
     const double micros = c.sus().value(c.sus().ranks().front(), Quantity::MicroSteps, step).value_or(1);
-    if (isUsersScript(c.sus().traits())) // without a wrapper, or its acts would be known
+    // Without a wrapper it is the script that does not reduce; of one whose ways change too often to be told all stays open.
+    if (isUsersScript(c.sus().traits()) && !hasWrapper(c.sus()))
         return add("B8", kSignature + 5);
     add("B8", weigh(step == 1 ? kSignature + 3 : kSignature, now && !later));
     add("C1", weigh(step == 1 ? kSignature + 2 : kSignature - 1, !now && !later));
@@ -334,6 +335,7 @@ void reductionLost(const Case& c, Suspicions& out)
         return;
     Suspicion s;
     s.cause = "C11";
+    s.open = isUsersScript(c.sus().traits()); // a script may have changed the gradient itself
     s.fit = !all ? kSignature + 5 : spread < 0 ? kPattern : kRemainder;
     s.step = step;
     s.rank = wrong.size() == 1 ? wrong.front() : -1;

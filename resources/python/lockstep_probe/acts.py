@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .session import Session
 
 _TOLD = 8  # changes of one kind that are told; what changes more often is not a matter of how the script is written
+_TARGETS_TOLD = 1024  # they are weights of a step, and change with it
 _SEARCHES = (2, 16)  # steps after which copies of the model are looked for; asking the garbage collector takes time
 
 
@@ -30,6 +31,10 @@ class Acts:
         self._forward: list[str] = []  # by micro-batch
         self._backward: list[str] = []
         self._evaluated: dict[int, int] = {}  # samples by loader
+        self._evaluations: list[tuple[dict[str, Any], int]] = []  # that ended, with the number of gathers before them
+        self._gathers = 0
+        self._gathers_before: dict[int, int] = {}  # by loader: when its evaluation began
+        self._schedule_steps = 0  # the most in one step
         self._trained: list[bool] = []  # by piece
         self._copies: list[tuple[Any, int]] = []  # weak references with the last fingerprint
 
@@ -38,6 +43,7 @@ class Acts:
             self._calls.append("sync" if wrapper.require_backward_grad_sync else "no_sync")
 
     def backward_begins(self, wrappers: Sequence[Any]) -> None:
+        self.evaluations_over()
         if wrappers:
             self._forward.append(self._calls[-1] if self._calls else "bypassed")
             sync = any(wrapper.require_backward_grad_sync for wrapper in wrappers)
@@ -52,10 +58,30 @@ class Acts:
         self._watch_frozen()
         self._tell("loss_factors", {"factors": [micro.factors for micro in micros]},
                    {"factors": [[] for _ in micros]})
+        self._tell("targets", {"counted": [micro.counts() for micro in micros]}, {"counted": [micro.size for micro in micros]},
+                   _TARGETS_TOLD)
+        self._tell("clipped", {"scale": facts.clip_scale}, {"scale": 1.0})
+        steps = self._s.script.schedule_steps()
+        if self._schedule_steps < steps <= 64:  # more are those of a file
+            self._schedule_steps = steps
+            self._s.event("schedule", {"calls": steps})
         if self._forward:
             self._tell("reduction", {"forward": self._forward, "backward": self._backward}, {})
             self._forward, self._backward = [], []
         self._watch_copies()
+
+    def evaluation_begins(self, loader: Any) -> None:
+        self._evaluated.pop(id(loader), None)  # of a turn that was given up
+        self._gathers_before[id(loader)] = self._gathers
+
+    def gathered(self) -> None:
+        self._gathers += 1
+
+    def evaluations_over(self) -> None:
+        """The training goes on: what the script does with the answers is done."""
+        for detail, gathers in self._evaluations:
+            self._s.event("evaluation", dict(detail, gathered=self._gathers > gathers))
+        self._evaluations.clear()
 
     def evaluated(self, loader: Any, data: Any) -> None:
         self._evaluated[id(loader)] = self._evaluated.get(id(loader), 0) + batch_size(data)
@@ -66,16 +92,16 @@ class Acts:
         times = self._times["evaluation"] = self._times.get("evaluation", 0) + 1
         size = dataset_length(loader.dataset)
         if samples and times <= 8 * _TOLD and size is not None:
-            self._s.event("evaluation", {"samples": samples, "set": size})
+            self._evaluations.append(({"samples": samples, "set": size}, self._gathers_before.get(id(loader), self._gathers)))
 
-    def _tell(self, kind: str, detail: dict[str, Any], usual: dict[str, Any]) -> None:
-        """`usual`: what goes without saying."""
+    def _tell(self, kind: str, detail: dict[str, Any], usual: dict[str, Any], most: int = _TOLD) -> None:
+        """`usual`: what goes without saying; `most`: changes that are told."""
         if self._last.get(kind, usual) == detail:
             return
         self._last[kind] = detail
         times = self._times[kind] = self._times.get(kind, 0) + 1
-        if times <= _TOLD:
-            self._s.event(kind, dict(detail, varies=True) if times == _TOLD else detail)
+        if times <= most:
+            self._s.event(kind, dict(detail, varies=True) if times == most else detail)
 
     def _watch_frozen(self) -> None:
         pieces = self._s.layout.pieces

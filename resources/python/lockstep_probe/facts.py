@@ -48,6 +48,11 @@ class Micro:
             self.divisor = weight
             self.factors = [weight] if abs(weight - 1) > 1e-6 else []
 
+    def counts(self) -> int:
+        """Its samples, but for those whose target does not count."""
+        left = self.targets is not None and self.targets.all == self.size and self.targets.counted < self.targets.all
+        return self.targets.counted if left and self.targets is not None else self.size
+
     def value(self) -> float:
         """The loss itself, without the factors."""
         value = float(self.loss) if isinstance(self.loss, torch.Tensor) else self.loss
@@ -78,6 +83,8 @@ class Facts:
     clipped: Gradient = field(default_factory=Gradient)
     clip_called: bool = False
     clip_norm: Optional[float] = None
+    unscaled: bool = False  # the scaler's factor was taken out of the gradients
+    clip_scale: float = 1.0  # that was still on them when they were clipped
     rates: list[float] = field(default_factory=list)
     scale: Optional[float] = None
     found_inf: bool = False
@@ -102,6 +109,7 @@ class Facts:
         self.reduced.take(later.reduced, pieces)
         self.clip_called = self.clip_called or later.clip_called
         self.clip_norm = later.clip_norm if later.clip_norm is not None else self.clip_norm
+        self.clip_scale = later.clip_scale if later.clip_scale != 1.0 else self.clip_scale
         self.scale = later.scale if later.scale is not None else self.scale
         self.found_inf = self.found_inf or later.found_inf
         self.logged = later.logged if later.logged is not None else self.logged

@@ -44,13 +44,17 @@ class Targets:
     """What a cross entropy was taken over."""
 
     all: int
-    counted: int  # not ignored
+    not_ignored: Any  # their number; on a GPU a tensor that is read when the step is recorded
     summed: bool  # not averaged
+
+    @property
+    def counted(self) -> int:
+        return int(self.not_ignored)
 
 
 def targets_behind(loss: torch.Tensor, samples: int) -> Optional[Targets]:
-    """Of the cross entropy behind the loss; None where there is none within a few nodes, and where it is a mean over no more
-    than the samples of the batch (which need not be known: 0)."""
+    """Of the cross entropy behind the loss; None where there is none within a few nodes, and where it is a mean over all of no
+    more targets than the batch has samples (which need not be known: 0)."""
     nodes: list[Any] = [loss.grad_fn]
     for _ in range(_DEPTH):
         following: list[Any] = []
@@ -62,9 +66,10 @@ def targets_behind(loss: torch.Tensor, samples: int) -> Optional[Targets]:
                 if target is None:
                     return None
                 summed = getattr(node, "_saved_reduction", 1) == 2
-                if not summed and target.numel() <= samples:
+                counted: Any = (target != getattr(node, "_saved_ignore_index", -100)).sum()
+                counted = int(counted) if target.is_cpu else counted
+                if not summed and target.numel() <= samples and target.is_cpu and counted == target.numel():
                     return None
-                counted = int((target != getattr(node, "_saved_ignore_index", -100)).sum())
                 return Targets(target.numel(), counted, summed)
             following += [entry[0] for entry in node.next_functions]
         nodes = following[:4]

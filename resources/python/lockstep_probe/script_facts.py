@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Optional
 import torch
 
 from .facts import format_code
+from .weak_list import WeakList
 
 if TYPE_CHECKING:
     from .facts import Facts
@@ -57,6 +58,29 @@ def _groups(optimizers: Iterable[torch.optim.Optimizer]) -> str:
     return "; ".join(texts)
 
 
+def _members(optimizers: Iterable[torch.optim.Optimizer]) -> str:
+    """How many parameters there are by group, and how many elements."""
+    texts = []
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            parameters = group["params"]
+            texts.append(f"{len(parameters)} parameters of {sum(p.numel() for p in parameters)} elements")
+    return "; ".join(texts)
+
+
+_MOVES = ("last_epoch", "verbose", "best", "num_bad_epochs", "cooldown_counter", "T_cur")  # of a schedule, as it steps
+
+
+def _schedule(scheduler: Any) -> str:
+    """A schedule's parameters as it was made: periods, factors, limits."""
+    settings = {key: value for key, value in vars(scheduler).items()
+                if not key.startswith("_") and key not in _MOVES and isinstance(value, (int, float)) and not isinstance(value, bool)}
+    milestones = getattr(scheduler, "milestones", None)
+    if isinstance(milestones, dict):  # a Counter
+        settings["milestones"] = sorted(milestones)
+    return f"{type(scheduler).__name__}({', '.join(f'{key}={value}' for key, value in sorted(settings.items()))})"
+
+
 class ScriptFacts:
     def __init__(self) -> None:
         self.loader: dict[str, Any] = {}
@@ -65,6 +89,8 @@ class ScriptFacts:
         self.sharded = False
         self.collectives: set[str] = set()  # the script's own, by name
         self._sent_as = format_code(torch.float32)
+        self._schedulers = WeakList()
+        self._scheduled: dict[int, int] = {}  # by scheduler: how often it had stepped
 
     def loader_used(self, loader: Any) -> None:
         """The first loader the training takes a batch from."""
@@ -91,6 +117,16 @@ class ScriptFacts:
         name = type(scheduler).__name__
         self.config["scheduler"] = _SCHEDULERS.get(name, self.config.get("scheduler", "none"))
         self.options["scheduler"] = name
+        self._schedulers.add(scheduler)
+
+    def schedule_steps(self) -> int:
+        """How often the scheduler that stepped most did so since the last call; 0 at the first."""
+        most = 0
+        for scheduler in self._schedulers:
+            count = getattr(scheduler, "_step_count", 0)
+            most = max(most, count - self._scheduled.get(id(scheduler), count))
+            self._scheduled[id(scheduler)] = count
+        return most
 
     def forward_seen(self) -> None:
         """Inside the forward of some module: the format that autocast chooses there."""
@@ -118,7 +154,8 @@ class ScriptFacts:
             buckets = self._buckets(wrapper)
             facts.collectives += len(buckets)
             facts.collective_bytes += sum(buckets)
-            if buckets:
+            # A hook that sums by the script's own all_reduce was measured there.
+            if buckets and (facts.summed_as is None or 4 * facts.summed < sum(buckets)):
                 facts.summed_as = self._sent_as
 
     def _buckets(self, wrapper: Any) -> list[int]:
@@ -156,6 +193,10 @@ class ScriptFacts:
         options = dict(self.options)
         options["script"] = os.path.basename(sys.argv[0])
         options["optimizer_groups"] = _groups(session.optimizers)
+        if not session.layout.sharded:
+            options["optimizer_members"] = _members(session.optimizers)
+        if schedule := "; ".join(_schedule(scheduler) for scheduler in self._schedulers):
+            options["schedule"] = schedule
         if self.collectives:
             options["collectives"] = ",".join(sorted(self.collectives))
         if len(session.optimizers) > 1:

@@ -95,6 +95,7 @@ class Session:
         if not torch.is_grad_enabled():
             self.acts.evaluated(loader, data)
             return
+        self.acts.evaluations_over()
         numbers = ids()
         size = len(numbers) if numbers is not None else batch_size(data)
         aside = bool(self.layout.models) and not any(model.training for model in self.layout.models)
@@ -106,6 +107,8 @@ class Session:
     @watching
     def epoch_begins(self, loader: Any) -> None:
         self.batches.loader_begins(id(loader))
+        if not torch.is_grad_enabled():
+            self.acts.evaluation_begins(loader)
 
     @watching
     def epoch_ended(self, loader: Any, epoch: int, base_seed: Optional[int]) -> None:
@@ -208,7 +211,14 @@ class Session:
     @watching
     def before_clip(self, parameters: Sequence[torch.Tensor]) -> None:
         pieces = self.layout.indices_of(parameters)
-        self.pending.reduced.add(self.measures.gradient(self.layout, pieces))
+        scale = self.pending.scale if self.pending.scale and not self.pending.unscaled else 1.0
+        self.pending.clip_scale = scale
+        self.pending.reduced.add(self.measures.gradient(self.layout, pieces, 1.0 / scale))
+
+    @watching
+    def unscaled(self) -> None:
+        """The gradient scaler has taken its factor out of the gradients."""
+        self.pending.unscaled = True
 
     @watching
     def after_clip(self, norm: Optional[float]) -> None:
@@ -327,6 +337,7 @@ class Session:
         """The script is over: a step whose other optimizers never came is complete now."""
         if self.stepped:
             self.close()
+        self.acts.evaluations_over()
         if not well or self.is_launcher:
             return
         if self.step < 0:

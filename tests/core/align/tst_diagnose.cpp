@@ -321,6 +321,18 @@ private Q_SLOTS:
         broken.localFactor = [](int, std::int64_t t) { return t == 6 ? NAN : 1.0; };
         QCOMPARE(lint(broken), QStringLiteral("nonfinite_gradient"));
         QCOMPARE(lint(clean, "0 loss_logged @1: 1.99\n"), QStringLiteral("logged_loss"));
+        // As many decimals as the script prints are enough, and no reason to take the mean for something else.
+        DdpTrace odd = clean;
+        odd.lossFactor = [](int, std::int64_t step) { return 1.0 + 0.0123457 * double(step); };
+        QString own = "0 loss_logged @1:", mean = own;
+        for (int step = 1; step <= odd.steps; ++step) {
+            const double ofRank = (2.0 - 0.01 * step) * odd.lossFactor(0, step);
+            const double ofAll = (2.05 - 0.01 * step) * odd.lossFactor(0, step);
+            own += QString(" %1").arg(ofRank, 0, 'f', 3);
+            mean += QString(" %1").arg(ofAll, 0, 'f', 3);
+        }
+        QCOMPARE(lint(odd, own.toStdString() + "\n"), QStringLiteral("logged_loss"));
+        QCOMPARE(lint(odd, mean.toStdString() + "\n"), QString());
         QCOMPARE(lint(clean, "0 step_skipped @1: 0 0 1\n1 step_skipped @1: 0 0 0\n"),
                  QStringLiteral("scaler_one_rank"));
         QCOMPARE(lint(clean, evaluated(2, 7, -1)), QString());

@@ -4,6 +4,8 @@
 
 #include <QtTest>
 
+#include <map>
+
 using namespace lockstep;
 using namespace lockstep::align;
 
@@ -20,7 +22,8 @@ struct Word {
 class Script
 {
 public:
-    Script(int world, int micros, std::initializer_list<Word> words)
+    Script(int world, int micros, std::initializer_list<Word> words,
+           const std::map<std::string, std::string>& options = {})
     {
         const std::string folder = dir_.path().toStdString() + "/run";
         Result<RunWriter> writer = RunWriter::create(folder);
@@ -36,6 +39,8 @@ public:
         RunConfig config;
         config.mode = world > 1 ? "ddp" : "single";
         config.world = world;
+        for (const auto& [key, value] : options)
+            config.workloadOptions[key] = value;
         config.workloadOptions["script"] = "train.py";
         trace_.emplace(std::move(RunTrace::open(*reader_, traitsOf(config))).value());
     }
@@ -111,6 +116,36 @@ private Q_SLOTS:
         QVERIFY(reductionActs(*wild, 3));
         QVERIFY(!lossScaling(*plain, *wild, 4));
         QVERIFY(!reductionActs(*wild, 4));
+    }
+
+    void schedulesAreKnownByHowTheyWereMadeAndHowOftenTheyStep()
+    {
+        const std::initializer_list<Word> steps = {{0, 2, "schedule", R"({"calls":1})"},
+                                                   {0, 4, "schedule", R"({"calls":3})"},
+                                                   {0, 5, "schedule", R"({"calls":"many"})"}};
+        const Script reference(1, 1, {}, {{"schedule", "CosineAnnealingLR(T_max=8)"}});
+        const Script own(2, 1, steps, {{"schedule", "CosineAnnealingLR(T_max=4)"}});
+        const auto acts = scheduleActs(*reference, *own);
+        QVERIFY(acts && acts->own != acts->theirs);
+        QCOMPARE(acts->calls, 3);
+        QVERIFY(!scheduleActs(*reference, *Script(2, 1, steps)));
+    }
+
+    void theScaleThatWasLeftWhenClippingIsThatOfTheStep()
+    {
+        const Script script(1, 1,
+                            {{0, 2, "clipped", R"({"scale":1024})"}, {0, 4, "clipped", R"({"scale":1})"}});
+        QVERIFY(!clippedScaled(*script, 0, 1));
+        QCOMPARE(clippedScaled(*script, 0, 3).value_or(0), 1024.0);
+        QVERIFY(!clippedScaled(*script, 0, 4));
+    }
+
+    void aWrapperIsKnownHoweverOftenItsWaysChange()
+    {
+        QVERIFY(!hasWrapper(*Script(2, 1, {})));
+        const Script wild(2, 1,
+                          {{0, 3, "reduction", R"({"forward":["sync"],"backward":["sync"],"varies":true})"}});
+        QVERIFY(hasWrapper(*wild) && !reductionActs(*wild, 5));
     }
 
     void copiesOfTheModelMoveOrDoNot()

@@ -23,7 +23,7 @@ for features, label in loader(data(120), 20):
                 continue
             wire = p.grad.bfloat16() if fault("E2") else p.grad
             dist.all_reduce(wire)
-            p.grad.copy_(wire / WORLD if not fault("B3") else wire / WORLD**2)
+            p.grad.copy_(wire / WORLD ** (2 if fault("B3") else 0 if fault("B2") else 1))
     if not fault("D3"):
         nn.utils.clip_grad_norm_(model.parameters(), 0.25)
     optimizer.step()

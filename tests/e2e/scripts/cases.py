@@ -87,6 +87,7 @@ CASES = [
     Case("by_hand", "D7", "grad_norm", 2, cause="D7", shown_at=1),
     Case("by_hand", "E2", cause="E2", shown_at=1),
     Case("by_hand", "B3", "grad_norm", 1, cause="B3"),
+    Case("by_hand", "B2", "grad_norm", 1, cause="B2"),
     Case("by_hand", "C11", "grad_norm", 1, ranks_part=1, cause="C11"),
     Case("ragged"),
     Case("ragged", "A3", "sample_ids", 5, cause="A3"),
@@ -108,6 +109,15 @@ CASES = [
     Case("continued", "F7", "sample_ids", 1, cause="F7"),
     Case("evaluated"),
     Case("evaluated", "F9", cause="F9", shown_at=3),
+    Case("evaluated", "gathered"),  # the repeats of the sampler are cut off
+    Case("grouped"),
+    Case("grouped", "D2", "lr", 2, cause="D2"),
+    Case("grouped", "rank0", "lr", 2, ranks_part=2, cause="D2"),
+    Case("grouped", "D3", "grad_norm_clipped", 1, cause="D3"),
+    Case("grouped", "D7", "update_norm", 1, cause="D7"),
+    # The comparison weighs losses by samples, the diagnosis by the targets that count.
+    Case("masked", "", "loss", 1),
+    Case("masked", "B5", "loss", 1, cause="B5"),
     # Written after the rules were made, to see what they are worth: docs/measurements.md has what came out at first.
     Case("lightning_like"),
     Case("lightning_like", "B6", "grad_norm", 1, cause="B6"),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _NAMES = ("all_reduce", "all_gather", "all_gather_into_tensor", "broadcast", "reduce", "reduce_scatter",
           "reduce_scatter_tensor", "all_to_all", "all_to_all_single", "gather", "scatter", "barrier")
+_GATHERS = ("all_gather", "all_gather_into_tensor", "gather")
 
 
 def install(session: "Session") -> None:
@@ -26,6 +27,8 @@ def install(session: "Session") -> None:
                 tensor = next((a for a in (*args, *kwargs.values()) if isinstance(a, torch.Tensor)), None)
                 session.pending.collectives += 1
                 session.script.collectives.add(name)
+                if name in _GATHERS:
+                    session.acts.gathered()
                 if tensor is not None:
                     session.pending.collective_bytes += tensor.numel() * tensor.element_size()
                     if name == "all_reduce" and tensor.is_floating_point():
@@ -38,5 +41,14 @@ def install(session: "Session") -> None:
 
         return make
 
+    def noted(original: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            session.acts.gathered()
+            return original(*args, **kwargs)
+
+        return call
+
     for name in _NAMES:
         wrap(torch.distributed, name, counted(name))
+    for name in ("all_gather_object", "gather_object"):
+        wrap(torch.distributed, name, noted)

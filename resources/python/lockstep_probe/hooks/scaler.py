@@ -38,5 +38,14 @@ def install(session: "Session") -> None:
 
         return step
 
+    def unscaled(original: Any) -> Any:
+        def unscale_(self: Any, optimizer: Any) -> Any:
+            result = original(self, optimizer)
+            session.unscaled()
+            return result
+
+        return unscale_
+
     wrap(scaler, "scale", scaled)
+    wrap(scaler, "unscale_", unscaled)
     wrap(scaler, "step", stepped)
