@@ -172,10 +172,11 @@ void DataTable::layoutColumns()
         int spare = 0;
         for (const int column : long_)
             spare += column == stretch_ ? 0 : std::max(widths[std::size_t(column)] - kLongText, 0);
-        for (const int column : long_) {
+        for (const int column : long_) { // rounded up: a pixel too much would drop a column
             int& width = widths[std::size_t(column)];
             if (column != stretch_ && width > kLongText)
-                width -= int(std::int64_t(width - kLongText) * std::min(missing, spare) / spare);
+                width -=
+                    int((std::int64_t(width - kLongText) * std::min(missing, spare) + spare - 1) / spare);
         }
     }
     for (const int column : dropOrder_) {
