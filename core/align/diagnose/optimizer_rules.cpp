@@ -176,10 +176,11 @@ void nothingUpdated(const Case& c, Suspicions& out)
 void update(const Case& c, Suspicions& out)
 {
     const std::int64_t step = c.start();
+    const Amplified amplified = step < 1 ? Amplified::No : roundingAmplified(c, step);
     if (step < 1 || c.link() != CausalLink::Update || c.first(Quantity::LearningRate) == step ||
         c.first(Quantity::StepSkipped) == step ||
         (isUsersScript(c.sus().traits()) && c.first(Quantity::OptimizerStep) == step) ||
-        roundingAmplified(c, step)) // script_optimizer_rules.cpp
+        amplified == Amplified::Yes) // script_optimizer_rules.cpp
         return;
     const int rank = c.sus().ranks().front();
     const auto own = c.sus().value(rank, Quantity::UpdateNorm, step);
@@ -207,6 +208,7 @@ void update(const Case& c, Suspicions& out)
     const auto add = [&](const char* cause, int fit, const std::string& fact) {
         Suspicion s = suspect(cause, fit, step, Quantity::UpdateNorm, "update norm", fact + which);
         s.parameter = names.size() == 1 ? names.front() : "";
+        s.open = amplified == Amplified::Possible;
         s.evidence.push_back({"gradient that reached the optimizer",
                               "equal to the reference's",
                               Quantity::GradNorm,

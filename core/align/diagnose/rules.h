@@ -56,8 +56,9 @@ double roundedFactor(double factor);
 // The step at which the deviation begins, as its parameter.
 void solveStep(Suspicion& suspicion, std::int64_t step);
 // Scripts: whether another update from equal gradients and settings is what an optimizer that divides by the size of the
-// gradient makes of rounding.
-bool roundingAmplified(const Case& c, std::int64_t step);
+// gradient makes of rounding. Possible: so it may be, and the records do not show that it is.
+enum class Amplified { No, Possible, Yes };
+Amplified roundingAmplified(const Case& c, std::int64_t step);
 // Whether the run draws random numbers inside a step, as dropout does; whether it keeps batch statistics.
 bool drawsEachStep(const RunTrace& run);
 bool batchStatistics(const RunTrace& run);

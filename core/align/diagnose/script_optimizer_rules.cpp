@@ -139,14 +139,16 @@ void updateBySettings(const Case& c, Suspicions& out)
         s.fix = "Choose the groups by the names in the model before it is wrapped; a wrapper puts "
                 "\"module.\" before them";
         out.push_back(std::move(s));
-    } else if (roundingAmplified(c, step)) {
-        Suspicion s = suspect("C12", kSignature + 8, step, "update norm",
-                              fmt::format("At step {} equal gradients and settings give an update {:.1e} "
-                                          "off: {} divides by the size of the "
-                                          "gradient, and what is rounding in a small one counts in full.",
-                                          step, std::abs(*ratio - 1), c.sus().traits().optimizer),
-                              Quantity::UpdateNorm);
-        s.benign = true;
+    } else if (const Amplified amplified = roundingAmplified(c, step); amplified != Amplified::No) {
+        Suspicion s =
+            suspect("C12", amplified == Amplified::Yes ? kSignature + 8 : kPattern, step, "update norm",
+                    fmt::format("At step {} equal gradients and settings give an update {:.1e} "
+                                "off: {} divides by the size of the "
+                                "gradient, and what is rounding in a small one counts in full.",
+                                step, std::abs(*ratio - 1), c.sus().traits().optimizer),
+                    Quantity::UpdateNorm);
+        s.benign = amplified == Amplified::Yes;
+        s.open = !s.benign;
         out.push_back(std::move(s));
     }
 }
@@ -155,17 +157,23 @@ constexpr Rule kRules[] = {updateBySettings, optimizerBegunAgain, clippedBeforeU
 
 } // namespace
 
-bool roundingAmplified(const Case& c, std::int64_t step)
+// Elements of the gradient that are rounding alone turn into updates of full size. How many there are no record says; the
+// square root of the gradients' distance is far more than the share of elements below it where sizes are spread evenly.
+Amplified roundingAmplified(const Case& c, std::int64_t step)
 {
     static const std::set<std::string> kinds = {"adam",  "adamw",     "adamax",  "nadam",
                                                 "radam", "rmsprop",   "adagrad", "adadelta",
                                                 "rprop", "adafactor", "lion"};
+    constexpr double kMost = 0.05, kOfRoot = 16;
     const int rank = c.sus().ranks().front();
     const auto ratio = c.ratio(rank, Quantity::UpdateNorm, step);
     const std::optional<Relation> gradient = c.reduced(rank, step);
-    return bothScripts(c) && kinds.contains(c.sus().traits().optimizer) && ratio &&
-           std::abs(*ratio - 1) < 0.05 && members(c) == Members::Equal && gradient && !gradient->equal &&
-           settingOf(c.sus().traits(), kGroups) == settingOf(c.ref().traits(), kGroups);
+    if (!bothScripts(c) || !kinds.contains(c.sus().traits().optimizer) || !ratio ||
+        !(std::abs(*ratio - 1) < kMost) || !gradient || gradient->equal || members(c) == Members::Other ||
+        settingOf(c.sus().traits(), kGroups) != settingOf(c.ref().traits(), kGroups))
+        return Amplified::No;
+    const bool small = std::abs(*ratio - 1) <= kOfRoot * std::sqrt(gradient->distance);
+    return small && members(c) == Members::Equal ? Amplified::Yes : Amplified::Possible;
 }
 
 std::span<const Rule> scriptOptimizerRules()
