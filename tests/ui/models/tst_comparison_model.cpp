@@ -1,6 +1,7 @@
 // Which run is compared with which, and what the window says about it.
 #include "core/gates/kept_envelope.h"
 #include "ui/models/comparison_model.h"
+#include "ui/models/comparison_rule.h"
 #include "ui/models/project_model.h"
 #include "ui/support/project_fixture.h"
 #include "ui/support/rank_run.h"
@@ -94,6 +95,36 @@ private Q_SLOTS:
         QCOMPARE(verdict.sentence, QStringLiteral("differs by design"));
         QVERIFY(verdict.explanation.contains(QStringLiteral("BatchNorm")));
         QVERIFY(verdict.explanation.contains(QStringLiteral("twin")));
+    }
+
+    // The chain names the link that the verdict names: how many samples a step has belongs to the settings.
+    void aBrokenConfigLinkIsMarkedInTheChain()
+    {
+        ProjectFixture project;
+        RankRun single(project, 1, "single"), ddp(project, 2);
+        const auto record = [](RankRun& run, int ranks, std::uint64_t samples) {
+            for (std::int64_t step = 1; step <= 5; ++step)
+                for (int rank = 0; rank < ranks; ++rank)
+                    run.record(rank, step,
+                               {{Quantity::SamplesSeen, 0, std::uint64_t(step) * samples},
+                                {Quantity::Loss, 0, bitsOf(plainLoss(0, step))}});
+            run.commit();
+            run.finish();
+        };
+        record(single, 1, 32);
+        record(ddp, 2, 64); // the batch of the single process on each of two ranks
+        ProjectModel model;
+        model.open(project.folder());
+        QTRY_VERIFY(model.isOpen());
+        const ProjectSnapshotPtr snapshot = model.snapshot();
+        const RunComparison result =
+            compareEntries(*snapshot->run(single.id()), *snapshot->run(ddp.id()), {});
+        QCOMPARE(result.verdict, State::Diverged);
+        QCOMPARE(result.firstLink, QStringLiteral("config"));
+        const LinkRow& config = result.links.at(0);
+        QCOMPARE(config.title, result.firstLink);
+        QCOMPARE(config.state, State::Diverged);
+        QCOMPARE(config.firstStep, result.firstStep);
     }
 
     void underMixedPrecisionOnlyTheSamplesAreJudged()
