@@ -128,6 +128,13 @@ private:
         }
     }
 
+    // Sharded runs do not tell the members of their parameter groups, and earlier recordings no schedule.
+    bool untoldByOne(const std::string& key)
+    {
+        return (key == "workload_options.optimizer_members" || key == "workload_options.schedule") &&
+               (value(a_, key).empty() || value(b_, key).empty());
+    }
+
     void workload()
     {
         std::vector<std::string> keys;
@@ -136,7 +143,7 @@ private:
         for (const auto* side : {&a_, &b_})
             for (const auto& [key, text] : *side)
                 if (key.starts_with(kWorkloadOptions) && checkOfKey(key) == "preflight.workload" &&
-                    !(scripts_ && isDealingOfScript(key)) &&
+                    !(scripts_ && isDealingOfScript(key)) && !untoldByOne(key) &&
                     std::find(keys.begin(), keys.end(), key) == keys.end())
                     keys.push_back(key);
         keys.push_back("dropout");
@@ -305,8 +312,10 @@ private:
 
     void scheduler()
     {
-        same("preflight.scheduler", {"scheduler", "scheduler_period", "workload_options.scheduler"}, "D2",
-             "Give both runs the same scheduler arguments");
+        std::vector<std::string> keys = {"scheduler", "scheduler_period", "workload_options.scheduler"};
+        if (!untoldByOne("workload_options.schedule"))
+            keys.emplace_back("workload_options.schedule");
+        same("preflight.scheduler", keys, "D2", "Give both runs the same scheduler arguments");
         // Without a period of its own a schedule stretches over the run, so the lengths must agree.
         GateCheck& check = checks_.back();
         if (check.verdict == "pass" && ddp_.scheduler != "none" && ddp_.schedulerPeriod == 0 &&

@@ -33,9 +33,9 @@ constexpr std::array<std::string_view, 6> kDeclared = {"mode",  "world",      "a
                                                        "batch", "accumulate", "order"};
 
 // Of a script: how it is called and deals its samples. The recorded samples decide over that.
-constexpr std::array<std::string_view, 5> kOfScript = {
-    "workload_options.script", "workload_options.sampler", "workload_options.batch_sampler",
-    "workload_options.loader_workers", "workload_options.sampler_replicas"};
+constexpr std::array<std::string_view, 6> kOfScript = {
+    "workload_options.script",         "workload_options.sampler",          "workload_options.batch_sampler",
+    "workload_options.loader_workers", "workload_options.sampler_replicas", "workload_options.collectives"};
 
 struct JudgedBy {
     std::string_view key, check;
@@ -77,7 +77,8 @@ bool contains(const std::array<std::string_view, N>& list, const std::string& ke
 std::string checkOfKey(const std::string& key)
 {
     if (key.starts_with(kWorkloadOptions))
-        return key.ends_with(".scheduler") ? "preflight.scheduler" : "preflight.workload";
+        return key.ends_with(".scheduler") || key.ends_with(".schedule") ? "preflight.scheduler"
+                                                                         : "preflight.workload";
     const auto it =
         std::find_if(kJudgedBy.begin(), kJudgedBy.end(), [&](const JudgedBy& j) { return j.key == key; });
     return it == kJudgedBy.end() ? std::string() : std::string(it->check);
