@@ -6,6 +6,8 @@
 #include <QTest>
 #include <QUuid>
 
+#include <csignal>
+
 namespace lockstep::e2e {
 
 rapidjson::Document CliResult::json() const
@@ -82,6 +84,11 @@ QList<qint64> Cli::processes(const QByteArray& variable) const
 bool Cli::nothingLeft() const
 {
     return QTest::qWaitFor([this] { return processes().isEmpty(); }, 20000);
+}
+
+bool sendSignal(qint64 pid, int signal)
+{
+    return pid > 0 && ::kill(pid_t(pid), signal) == 0;
 }
 
 QString cliProgram()

@@ -49,6 +49,10 @@ private:
     QByteArray marker_;
 };
 
+// False if it does not reach a process. A process that has ended has the pid 0, which kill() takes for the whole group of
+// the caller, the test runner included.
+bool sendSignal(qint64 pid, int signal);
+
 QString cliProgram();
 QString realWorker(); // may not exist: the engine needs LibTorch
 bool hasRealWorker();

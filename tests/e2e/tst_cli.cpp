@@ -128,7 +128,7 @@ private Q_SLOTS:
         const auto process = cli_->start(
             runArguments({"--mode", "ddp", "--steps", "1000000", "--workload-option", "fake.step_us=1000"}));
         QTRY_COMPARE(cli_->processes("RANK=1").size(), 1);
-        kill(pid_t(process->processId()), signal);
+        QVERIFY(sendSignal(process->processId(), signal));
         const CliResult result = Cli::wait(*process);
         QCOMPARE(result.exitCode, 128 + signal);
         const auto json = result.json();

@@ -106,7 +106,7 @@ private Q_SLOTS:
                                       "--workload-option", "fake.step_us=1000"});
         QTRY_COMPARE(cli_->processes("RANK=1").size(), 1);
         isRefused(cli_->run({"switch", project_, "ddp-w2-01", "--world", "7"}), "with 7 ranks");
-        kill(pid_t(run->processId()), SIGTERM);
+        QVERIFY(sendSignal(run->processId(), SIGTERM));
         QCOMPARE(Cli::wait(*run).exitCode, 143);
         QCOMPARE(cli_->run({"switch", project_, "ddp-w2-01", "--world", "1"}).exitCode, 3);
     }
@@ -152,7 +152,7 @@ private Q_SLOTS:
         arguments.replaceInStrings(QStringLiteral("DIR"), project_);
         const auto process = cli_->start(arguments + QStringList{"--workload-option", "fake.step_us=20000"});
         QTRY_VERIFY(!cli_->processes("RANK=0").isEmpty() || process->state() == QProcess::NotRunning);
-        kill(pid_t(process->processId()), signal);
+        QVERIFY(sendSignal(process->processId(), signal));
         const CliResult result = Cli::wait(*process);
         QVERIFY2(result.exitCode == 128 + signal, result.error.constData());
         QVERIFY2(result.error.contains("Stopped on request, nothing is judged"), result.error.constData());

@@ -55,19 +55,9 @@ class TestSigkill : public QObject
 
     QStringList endless(const QString& name) const
     {
-        return {"run",
-                project_,
-                "--json",
-                "--mode",
-                "ddp",
-                "--world",
-                "2",
-                "--steps",
-                "100000000",
-                "--name",
-                name,
-                "--workload-option",
-                "fake.step_us=300"};
+        const QStringList run{"run", project_,  "--json",    "--mode", "ddp", "--world",
+                              "2",   "--steps", "100000000", "--name", name};
+        return hasRealWorker() ? run : run + QStringList{"--workload-option", "fake.step_us=300"};
     }
 
     QString runFolder(const QString& name) const { return project_ + "/runs/" + name + "-01"; }
@@ -133,7 +123,7 @@ private Q_SLOTS:
         const QByteArray which = "RANK=" + QByteArray::number(rank);
         QTRY_VERIFY(!cli_->processes(which).isEmpty());
         const Values before = losses(runFolder(name));
-        kill(pid_t(cli_->processes(which).value(0)), SIGKILL);
+        QVERIFY(sendSignal(cli_->processes(which).value(0), SIGKILL));
         const CliResult result = Cli::wait(*process);
         QCOMPARE(result.exitCode, 4);
         const auto json = result.json();
@@ -157,7 +147,7 @@ private Q_SLOTS:
         const auto process = cli_->start(endless(name));
         QTest::qWait(afterMs);
         const Values before = losses(runFolder(name));
-        kill(pid_t(process->processId()), SIGKILL);
+        QVERIFY(sendSignal(process->processId(), SIGKILL));
         QCOMPARE(Cli::wait(*process).exitCode, 137);
         QVERIFY(cli_->nothingLeft());
         const auto [state, sentence] = verdict(name);

@@ -292,8 +292,10 @@ void TestWorker::sigtermStopsAllRanksAfterTheSameStepWithACheckpoint()
     Ranks ranks(config("ddp", 2, kForever));
     ranks.start();
     QVERIFY(ranks.waitForRecords(0));
-    for (int r : {0, 1})
+    for (int r : {0, 1}) {
+        QVERIFY(ranks[r].processId() > 0); // 0 would be the whole process group
         ::kill(pid_t(ranks[r].processId()), SIGTERM);
+    }
     QCOMPARE(ranks.exitCode(0), 143);
     QCOMPARE(ranks.exitCode(1), 143);
     const Stream a = ranks.stream(0);
@@ -314,6 +316,7 @@ void TestWorker::sigtermToOneRankStopsTheOtherToo()
     Ranks ranks(config("ddp", 3, kForever));
     ranks.start();
     QVERIFY(ranks.waitForRecords(2));
+    QVERIFY(ranks[1].processId() > 0); // 0 would be the whole process group
     ::kill(pid_t(ranks[1].processId()), SIGTERM);
     for (int r : {0, 1, 2})
         QCOMPARE(ranks.exitCode(r), 143);

@@ -46,7 +46,8 @@ bool DrivenWindow::toDialog(const QString& title)
 
 bool DrivenWindow::kill()
 {
-    ::kill(pid_t(process_->processId()), SIGKILL);
+    if (process_->processId() > 0) // 0 would be the whole process group
+        ::kill(pid_t(process_->processId()), SIGKILL);
     return process_->waitForFinished(5000);
 }
 
