@@ -94,7 +94,7 @@ private Q_SLOTS:
     void cleanupTestCase() { session_.reset(); }
 
 private:
-    QPoint applyButton() const { return {1413, 921}; }
+    QPoint applyButton() const { return {1413, 890}; }
     QPoint batchField() const { return {1070, 494}; }
     QPoint judgePlanButton() const { return {1517, 494}; }
 };
