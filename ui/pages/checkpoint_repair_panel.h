@@ -60,7 +60,7 @@ private:
     QPushButton *write_, *copy_;
     CodeBlock* code_;
     QString suggested_;
-    QString writtenPath_; // the copy made of the file that is shown; empty: none yet
+    QString writtenPath_;      // the copy made of the file that is shown; empty: none yet
     QStringList pendingWords_; // of the copy being written; empty: it is written again by redo
     QueryJobs jobs_;
 };

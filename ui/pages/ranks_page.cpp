@@ -233,8 +233,8 @@ void RanksPage::showCell()
         if (!unit.isEmpty())
             headline += QLatin1Char(' ') + unit;
         headline[0] = headline[0].toUpper();
-        panel_->showCell(rank, step, headline, distanceSentence(distance, picture.ranks.size()), std::fabs(distance) > kRankLimit,
-                         pinned_.has_value());
+        panel_->showCell(rank, step, headline, distanceSentence(distance, picture.ranks.size()),
+                         std::fabs(distance) > kRankLimit, pinned_.has_value());
     }
     cells_->setCell({qs(entry->info.folder), entry->config.world, rank, step});
 }

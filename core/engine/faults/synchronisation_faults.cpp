@@ -108,7 +108,6 @@ private:
     double share_;
 };
 
-
 const FaultRegistration synchronisationRegistrations[] = {
     faultRegistration<NoSyncKept>({.id = "B8",
                                    .sentence = "gradients are never reduced: no_sync is left on",
