@@ -86,6 +86,14 @@ bool Cli::nothingLeft() const
     return QTest::qWaitFor([this] { return processes().isEmpty(); }, 20000);
 }
 
+bool ProjectTest::makeProject(const QString& worker)
+{
+    folder_ = std::make_unique<QTemporaryDir>();
+    cli_ = std::make_unique<Cli>(worker);
+    project_ = folder_->filePath(QStringLiteral("p"));
+    return cli_->run({"init", project_}).exitCode == 0;
+}
+
 bool sendSignal(qint64 pid, int signal)
 {
     return pid > 0 && ::kill(pid_t(pid), signal) == 0;

@@ -7,6 +7,7 @@
 #include <QProcess>
 #include <QString>
 #include <QStringList>
+#include <QTemporaryDir>
 
 #include <memory>
 #include <string>
@@ -47,6 +48,17 @@ public:
 private:
     QProcessEnvironment environment_;
     QByteArray marker_;
+};
+
+// What the tests of commands start from: an empty project in a folder of its own, and the stand-in for the worker.
+class ProjectTest : public QObject
+{
+protected:
+    bool makeProject(const QString& worker); // false: init failed
+
+    std::unique_ptr<QTemporaryDir> folder_;
+    std::unique_ptr<Cli> cli_;
+    QString project_;
 };
 
 // False if it does not reach a process. A process that has ended has the pid 0, which kill() takes for the whole group of

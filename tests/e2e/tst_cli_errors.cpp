@@ -13,13 +13,9 @@
 using namespace lockstep;
 using namespace lockstep::e2e;
 
-class TestCliErrors : public QObject
+class TestCliErrors : public ProjectTest
 {
     Q_OBJECT
-
-    std::unique_ptr<QTemporaryDir> folder_;
-    std::unique_ptr<Cli> cli_;
-    QString project_;
 
     // Bytes of a file replaced in place.
     static void overwrite(const QString& path, qint64 at, const QByteArray& bytes)
@@ -57,13 +53,7 @@ class TestCliErrors : public QObject
     }
 
 private Q_SLOTS:
-    void init()
-    {
-        folder_ = std::make_unique<QTemporaryDir>();
-        cli_ = std::make_unique<Cli>(QStringLiteral(LOCKSTEP_FAKE_WORKER));
-        project_ = folder_->filePath(QStringLiteral("p"));
-        QCOMPARE(cli_->run({"init", project_}).exitCode, 0);
-    }
+    void init() { QVERIFY(makeProject(QStringLiteral(LOCKSTEP_FAKE_WORKER))); }
     void cleanup() { QVERIFY(cli_->nothingLeft()); }
 
     void wrongUsageIsExitCode2_data()

@@ -11,13 +11,9 @@
 using namespace lockstep;
 using namespace lockstep::e2e;
 
-class TestCliRefusals : public QObject
+class TestCliRefusals : public ProjectTest
 {
     Q_OBJECT
-
-    std::unique_ptr<QTemporaryDir> folder_;
-    std::unique_ptr<Cli> cli_;
-    QString project_;
 
     static void isRefused(const CliResult& result, const char* word)
     {
@@ -30,13 +26,7 @@ class TestCliRefusals : public QObject
     }
 
 private Q_SLOTS:
-    void init()
-    {
-        folder_ = std::make_unique<QTemporaryDir>();
-        cli_ = std::make_unique<Cli>(QStringLiteral(LOCKSTEP_FAKE_WORKER));
-        project_ = folder_->filePath(QStringLiteral("p"));
-        QCOMPARE(cli_->run({"init", project_}).exitCode, 0);
-    }
+    void init() { QVERIFY(makeProject(QStringLiteral(LOCKSTEP_FAKE_WORKER))); }
     void cleanup() { QVERIFY(cli_->nothingLeft()); }
 
     void whatBreaksNothingIsRefused_data()

@@ -9,18 +9,6 @@ namespace lockstep::align {
 
 namespace {
 
-Suspicion suspect(const char* cause, int fit, std::int64_t step, Quantity quantity, const std::string& label,
-                  const std::string& fact)
-{
-    Suspicion s;
-    s.cause = cause;
-    s.fit = fit;
-    s.step = step;
-    s.fact = fact;
-    s.evidence.push_back({label, fact, quantity, step, -1, {}});
-    return s;
-}
-
 // The first step at which some rank's own gradient is longer than the limit; -1: none.
 std::int64_t firstClipped(const RunTrace& run)
 {
@@ -77,10 +65,11 @@ void clippedBeforeReduction(const Case& c, Suspicions& out)
     if (!asClipped || !asMean || !asClipped->same(16 * c.precision()) || asMean->same(16 * c.precision()))
         return;
     Suspicion s = suspect(
-        "D3", kSignature + 7, step, Quantity::GradNorm, "gradient after reduction",
+        "D3", kSignature + 7, step, "gradient after reduction",
         fmt::format("At step {} it is the mean of gradients each clipped to {:g} ({:.1e} off), not the mean "
                     "({:.1e} off); the largest local norm is {:.4g}.",
-                    step, limit, asClipped->distance, asMean->distance, largest));
+                    step, limit, asClipped->distance, asMean->distance, largest),
+        Quantity::GradNorm);
     s.excluded.push_back({"B3", "each rank has a factor of its own", Quantity::GradNormLocal, step, -1, {}});
     s.excluded.push_back(
         {"D5", "the reduced gradient itself differs, before clipping", Quantity::GradNorm, step, -1, {}});
@@ -116,7 +105,7 @@ void clippingNorm(const Case& c, Suspicions& out)
     const std::string fact =
         fmt::format("At step {} the norms used for clipping are {} times the gradient's.", step, norms);
     const auto add = [&](const char* cause, int fit, const std::string& reason) {
-        Suspicion s = suspect(cause, fit, step, Quantity::ClipNormTorch, "norm used for clipping", fact);
+        Suspicion s = suspect(cause, fit, step, "norm used for clipping", fact, Quantity::ClipNormTorch);
         s.evidence.push_back({"reading", reason, Quantity::ClipNormTorch, step, -1, {}});
         s.excluded.push_back(
             {"B2", "the norm is not that of the run's own gradient", Quantity::GradNorm, step, -1, {}});
@@ -158,12 +147,13 @@ void nothingUpdated(const Case& c, Suspicions& out)
         if (c.rankByRank() && step != c.start())
             return;
         Suspicion s = suspect(
-            "D6", kSignature + 8, step, Quantity::UpdateNorm, "update norm",
+            "D6", kSignature + 8, step, "update norm",
             none ? fmt::format("At step {} nothing was updated: no parameter of the optimizer has a "
                                "gradient, and the reference's is {:.4g}.",
                                step, gradient)
                  : fmt::format("At step {} nothing was updated although the gradient's norm is {:.4g}.", step,
-                               gradient));
+                               gradient),
+            Quantity::UpdateNorm);
         s.excluded.push_back({"D8", "no step was skipped", Quantity::StepSkipped, step, rank, {}});
         s.excluded.push_back({"D1", "the learning rate is above 0", Quantity::LearningRate, step, rank, {}});
         solveStep(s, step);
@@ -206,7 +196,7 @@ void update(const Case& c, Suspicions& out)
     const std::string which =
         names.empty() ? "" : fmt::format(" It differs for {} of {} parameters.", names.size(), all);
     const auto add = [&](const char* cause, int fit, const std::string& fact) {
-        Suspicion s = suspect(cause, fit, step, Quantity::UpdateNorm, "update norm", fact + which);
+        Suspicion s = suspect(cause, fit, step, "update norm", fact + which, Quantity::UpdateNorm);
         s.parameter = names.size() == 1 ? names.front() : "";
         s.open = amplified == Amplified::Possible;
         s.evidence.push_back({"gradient that reached the optimizer",
@@ -259,9 +249,10 @@ void scaler(const Case& c, Suspicions& out)
         if (own != 0 && quantity != Quantity::ScalerScale)
             odd.push_back(rank);
     }
-    Suspicion s = suspect("D8", kSignature + 8, step, quantity, std::string(quantityInfo(quantity)->title),
-                          fmt::format("At step {} the ranks have {} for \"{}\".", step, skipped,
-                                      quantityInfo(quantity)->title));
+    Suspicion s = suspect(
+        "D8", kSignature + 8, step, std::string(quantityInfo(quantity)->title),
+        fmt::format("At step {} the ranks have {} for \"{}\".", step, skipped, quantityInfo(quantity)->title),
+        quantity);
     s.rank = odd.size() == 1 ? odd.front() : -1;
     if (s.rank >= 0)
         s.solved["rank"] = std::to_string(s.rank);
@@ -287,11 +278,12 @@ void partOfAccumulation(const Case& c, Suspicions& out)
         return;
     if (!c.sus().sameOnRanks(Quantity::GradNorm, step).value_or(false))
         return;
-    Suspicion s = suspect("D10", kPattern + 15, step, Quantity::GradNorm, "gradient after reduction",
+    Suspicion s = suspect("D10", kPattern + 15, step, "gradient after reduction",
                           fmt::format("At step {} the reduced gradient is {:.2g} of its size off, equally on "
                                       "all ranks; what went in is "
                                       "right.",
-                                      step, reduced->distance));
+                                      step, reduced->distance),
+                          Quantity::GradNorm);
     solveStep(s, step);
     out.push_back(std::move(s));
 }

@@ -9,18 +9,6 @@ namespace lockstep::align {
 
 namespace {
 
-Suspicion suspect(const char* cause, int fit, std::int64_t step, Quantity quantity, const std::string& label,
-                  const std::string& fact)
-{
-    Suspicion s;
-    s.cause = cause;
-    s.fit = fit;
-    s.step = step;
-    s.fact = fact;
-    s.evidence.push_back({label, fact, quantity, step, -1, {}});
-    return s;
-}
-
 // The rate of the reference that the suspect uses at each step: lr(t) = lr_ref(1 + k (t - 1)).
 std::optional<int> scheduleFactor(const Case& c, int rank, std::uint16_t group)
 {
@@ -60,9 +48,10 @@ bool ratesOfRanksPart(const Case& c, std::int64_t step, Suspicions& out)
     if (off.empty() || int(off.size()) == c.world())
         return false;
     Suspicion s = suspect(
-        "D2", kSignature + 8, step, Quantity::LearningRate, "learning rate of the ranks",
+        "D2", kSignature + 8, step, "learning rate of the ranks",
         fmt::format("From step {} the ranks train by rates of their own: {}; {} {} not the reference's.",
-                    step, rates, rankList(off, c.world()), off.size() == 1 ? "has" : "have"));
+                    step, rates, rankList(off, c.world()), off.size() == 1 ? "has" : "have"),
+        Quantity::LearningRate);
     s.sentence = "The schedule does not advance alike on every rank";
     s.fix = "Call the scheduler's step() on every rank";
     s.rank = off.size() == 1 ? off.front() : -1;
@@ -110,9 +99,10 @@ void learningRate(const Case& c, Suspicions& out)
     const double world = c.sus().traits().ranks();
     if (constant) {
         Suspicion s = suspect(
-            "D1", kSignature + (times ? -5 : 5), step, Quantity::LearningRate, "learning rate",
+            "D1", kSignature + (times ? -5 : 5), step, "learning rate",
             fmt::format("From step {} the learning rate is {} times the reference's at every step{}.", step,
-                        factorText(factor), near(factor, world, 1e-9) ? ", the number of ranks" : ""));
+                        factorText(factor), near(factor, world, 1e-9) ? ", the number of ranks" : ""),
+            Quantity::LearningRate);
         if (!near(factor, world, 1e-9))
             s.solved["k"] = factorText(factor);
         solveStep(s, step);
@@ -128,10 +118,11 @@ void learningRate(const Case& c, Suspicions& out)
             isUsersScript(c.sus().traits()))
             return; // A9
         Suspicion s = suspect(
-            "D2", times ? kSignature + 6 : kPattern, step, Quantity::LearningRate, "learning rate",
+            "D2", times ? kSignature + 6 : kPattern, step, "learning rate",
             times ? fmt::format("The learning rate at step t is the reference's at step 1 + {} (t - 1).",
                                 *times)
-                  : fmt::format("From step {} the learning rate leaves the reference's schedule.", step));
+                  : fmt::format("From step {} the learning rate leaves the reference's schedule.", step),
+            Quantity::LearningRate);
         if (times && double(*times) != world)
             s.solved["k"] = std::to_string(*times);
         if (acts && acts->own != acts->theirs && acts->calls <= 1) {

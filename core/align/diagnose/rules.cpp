@@ -1,5 +1,7 @@
 #include "core/align/diagnose/rules.h"
 
+#include "core/align/diagnose/script_acts.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -14,6 +16,23 @@ double roundedFactor(double factor)
             return numerator / denominator;
     }
     return factor;
+}
+
+bool bothScripts(const Case& c)
+{
+    return isUsersScript(c.ref().traits()) && isUsersScript(c.sus().traits());
+}
+
+Suspicion suspect(const char* cause, int fit, std::int64_t step, const std::string& label, std::string fact,
+                  std::optional<Quantity> quantity)
+{
+    Suspicion s;
+    s.cause = cause;
+    s.fit = fit;
+    s.step = step;
+    s.fact = std::move(fact);
+    s.evidence.push_back({label, s.fact, quantity, step, -1, {}});
+    return s;
 }
 
 std::string factorText(double factor)

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,11 @@ std::span<const Rule> scriptRules();
 std::span<const Rule> scriptOptimizerRules();
 std::span<const Rule> evaluationRules();
 
+// Whether both runs are scripts of the user's own.
+bool bothScripts(const Case& c);
+// A suspicion with the one row of evidence that says the same as its fact.
+Suspicion suspect(const char* cause, int fit, std::int64_t step, const std::string& label, std::string fact,
+                  std::optional<Quantity> quantity = {});
 // "2", "0.25": a number that was solved, rounded to the fraction it stands for where it is one within 1e-4.
 std::string factorText(double factor);
 double roundedFactor(double factor);

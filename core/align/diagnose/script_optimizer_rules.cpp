@@ -14,23 +14,6 @@ namespace {
 constexpr const char* kGroups = "workload_options.optimizer_groups";
 constexpr const char* kMembers = "workload_options.optimizer_members"; // parameters and elements by group
 
-bool bothScripts(const Case& c)
-{
-    return isUsersScript(c.ref().traits()) && isUsersScript(c.sus().traits());
-}
-
-Suspicion suspect(const char* cause, int fit, std::int64_t step, const char* label, std::string fact,
-                  std::optional<Quantity> quantity = {})
-{
-    Suspicion s;
-    s.cause = cause;
-    s.fit = fit;
-    s.step = step;
-    s.fact = std::move(fact);
-    s.evidence.push_back({label, s.fact, quantity, step, -1, {}});
-    return s;
-}
-
 // Equal gradients and rates, and the update of an optimizer that has just been made.
 void optimizerBegunAgain(const Case& c, Suspicions& out)
 {

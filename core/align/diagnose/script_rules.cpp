@@ -13,26 +13,9 @@ namespace lockstep::align {
 
 namespace {
 
-bool bothScripts(const Case& c)
-{
-    return isUsersScript(c.ref().traits()) && isUsersScript(c.sus().traits());
-}
-
 Evidence seen(const char* label, std::string text, std::optional<Quantity> quantity, std::int64_t step)
 {
     return {label, std::move(text), quantity, step, -1, {}};
-}
-
-Suspicion suspect(const char* cause, int fit, std::int64_t step, const char* label, std::string fact,
-                  std::optional<Quantity> quantity = {})
-{
-    Suspicion s;
-    s.cause = cause;
-    s.fit = fit;
-    s.step = step;
-    s.fact = std::move(fact);
-    s.evidence.push_back(seen(label, s.fact, quantity, step));
-    return s;
 }
 
 // The ranks end the reduction with gradients of their own: which part of DDP's way was not gone.

@@ -22,7 +22,7 @@ ScriptCommand someCommand()
     ScriptCommand command;
     command.words = {"python", "train me.py", "--name", "\"\xc3\xbc\"", ""};
     command.program = "/opt/venv/bin/python";
-    command.folder = "/home/me/work";
+    command.folder = "/data/work";
     command.world = 4;
     command.ddp = true;
     command.threads = 2;

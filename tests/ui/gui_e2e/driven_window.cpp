@@ -1,5 +1,7 @@
 #include "driven_window.h"
 
+#include <QDir>
+
 #include <QFile>
 #include <QJsonDocument>
 #include <QTest>
@@ -18,6 +20,17 @@ QString missingProgram()
     for (const char* name : {"lockstep", "lockstep-cli", "lockstep-worker"})
         if (!QFile::exists(program(name)))
             return QStringLiteral("%1 is not built; ./dev build makes it").arg(program(name));
+    return {};
+}
+
+QString prepareSession(XSession& session, const QSize& screen, const QString& folder)
+{
+    if (const QString why = missingProgram(); !why.isEmpty())
+        return why;
+    if (const QString why = session.start(screen); !why.isEmpty())
+        return why;
+    QDir().mkpath(QStringLiteral(LOCKSTEP_SCREENSHOT_DIR));
+    qputenv("XDG_CONFIG_HOME", (folder + QStringLiteral("/config")).toLocal8Bit());
     return {};
 }
 

@@ -15,6 +15,10 @@ QString program(const char* name);
 // Empty: all three programs are built. Otherwise the reason to skip.
 QString missingProgram();
 
+// Starts the session on a screen of the size, with a folder for pictures and the settings kept in `folder`. Empty: ready.
+// Otherwise the reason to skip.
+QString prepareSession(XSession& session, const QSize& screen, const QString& folder);
+
 class DrivenWindow
 {
 public:

@@ -61,14 +61,9 @@ private:
 private Q_SLOTS:
     void initTestCase()
     {
-        if (const QString why = missingProgram(); !why.isEmpty())
-            QSKIP(qPrintable(why));
         session_ = std::make_unique<XSession>();
-        const QString why = session_->start(kScreen);
-        if (!why.isEmpty())
+        if (const QString why = prepareSession(*session_, kScreen, dir_.path()); !why.isEmpty())
             QSKIP(qPrintable(why));
-        QDir().mkpath(QStringLiteral(LOCKSTEP_SCREENSHOT_DIR));
-        qputenv("XDG_CONFIG_HOME", dir_.filePath(QStringLiteral("config")).toLocal8Bit());
         project_ = dir_.filePath(QStringLiteral("demo"));
         window_ = std::make_unique<DrivenWindow>(*session_, project_);
         QCOMPARE(QProcess::execute(program("lockstep-cli"),

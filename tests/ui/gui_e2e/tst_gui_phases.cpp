@@ -51,13 +51,9 @@ private:
 private Q_SLOTS:
     void initTestCase()
     {
-        if (const QString why = missingProgram(); !why.isEmpty())
-            QSKIP(qPrintable(why));
         session_ = std::make_unique<XSession>();
-        if (const QString why = session_->start(QSize(1600, 1000)); !why.isEmpty())
+        if (const QString why = prepareSession(*session_, QSize(1600, 1000), dir_.path()); !why.isEmpty())
             QSKIP(qPrintable(why));
-        QDir().mkpath(QStringLiteral(LOCKSTEP_SCREENSHOT_DIR));
-        qputenv("XDG_CONFIG_HOME", dir_.filePath(QStringLiteral("config")).toLocal8Bit());
         project_ = dir_.filePath(QStringLiteral("demo"));
         QCOMPARE(runCli(project_, {"init", "--workload", "toy-mlp"}), 0);
         QCOMPARE(runCli(project_, {"run", "--mode", "single", "--align-world", "2", "--steps", "32"}), 0);

@@ -182,7 +182,7 @@ private Q_SLOTS:
         QCOMPARE(again.name, QStringLiteral("train"));
         QCOMPARE(again.command.words,
                  (std::vector<std::string>{"/opt/venv/bin/torchrun", "--nproc-per-node", "2", "train.py"}));
-        QCOMPARE(again.command.folder, std::string("/home/me/work"));
+        QCOMPARE(again.command.folder, std::string("/data/work"));
         QVERIFY(again.command.ddp);
     }
 

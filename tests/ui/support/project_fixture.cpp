@@ -112,7 +112,7 @@ QString ProjectFixture::script(const std::vector<std::string>& words, int world)
         ScriptCommand command;
         command.words = words;
         command.program = "/opt/venv/bin/" + words.front();
-        command.folder = "/home/me/work";
+        command.folder = "/data/work";
         command.world = world;
         command.ddp = world > 1;
         info.configJson = withScriptCommand(info.configJson, command);
