@@ -89,20 +89,31 @@ def all_cases(worlds, optimizers, workloads, record):
 
 
 def clean_cases():
-    """(name, options, options): pairs of correct runs that look different: backend order, world, buckets, threads, single process."""
-    for seed, workload, optimizer in itertools.product(range(42, 62), SIZES, ("sgd", "adamw")):
-        base = ["--workload", workload, "--optimizer", optimizer, "--lr", LEARNING_RATE[optimizer], "--seed", str(seed), "--steps", "8",
-                "--batch", "16"]
-        ddp = ["--mode", "ddp", "--world", "2", *base]
+    """(name, options, options): pairs of correct runs that look different: the backend's order, world, buckets, threads, a
+    single process, micro-batches, parameters without gradient, an uneven last batch, a schedule that warms up."""
+    for seed, workload, optimizer in itertools.product(range(42, 55), SIZES, ("sgd", "adamw")):
+        base = ["--workload", workload, "--optimizer", optimizer, "--lr", LEARNING_RATE[optimizer], "--seed", str(seed), "--steps", "8"]
+        own, base = base, [*base, "--batch", "16"]
+        single, ddp = ["--mode", "single", "--align-world", "2", *base], ["--mode", "ddp", "--world", "2", *base]
+        twin3 = ["--mode", "twin", "--world", "3", *base]
+        unused, warm = ["--workload-option", "unused_layer=1"], ["--scheduler", "warmup", "--scheduler-period", "5"]
         name = f"{workload} {optimizer} seed {seed}"
-        yield f"{name}: single", ["--mode", "single", "--align-world", "2", *base], ddp
+        yield f"{name}: single", single, ddp
         yield f"{name}: twin", ["--mode", "twin", "--world", "2", *base], ddp
         yield f"{name}: again", ddp, ddp + ["--name", "again"]
         yield f"{name}: buckets", ddp, ddp + ["--bucket-mb", "0.01"]
-        yield f"{name}: ordered", ["--mode", "twin", "--world", "3", *base], ["--mode", "twin", "--world", "3", *base, "--reduction", "ordered"]
-        yield f"{name}: single of 3", ["--mode", "single", "--align-world", "3", *base], ["--mode", "twin", "--world", "3", *base]
-        yield f"{name}: micro-batches", ["--mode", "single", "--align-world", "2", "--join-from", "1", *base], ["--mode", "single", "--align-world", "2", *base]
-        yield f"{name}: accumulated", ["--mode", "single", "--align-world", "2", *base, "--accumulate", "2"], ddp + ["--accumulate", "2"]
+        yield f"{name}: bucket view", ddp, ddp + ["--bucket-view"]
+        yield f"{name}: threads", ddp, ddp + ["--threads", "2"]
+        yield f"{name}: unused", single + unused, ddp + unused + ["--find-unused"]
+        yield f"{name}: warm-up", single + warm, ddp + warm
+        yield f"{name}: ordered", twin3, twin3 + ["--reduction", "ordered"]
+        yield f"{name}: single of 3", ["--mode", "single", "--align-world", "3", *base], twin3
+        yield f"{name}: micro-batches", single + ["--join-from", "1"], single
+        yield f"{name}: accumulated", single + ["--accumulate", "2"], ddp + ["--accumulate", "2"]
+        yield f"{name}: accumulation for ranks", ["--mode", "single", "--align-world", "4", *base], ddp + ["--data-world", "4"]
+        if SIZES[workload]:
+            uneven = [*own, "--batch", str(epoch_batch(workload, 2, 4) - 7)]
+            yield f"{name}: uneven last batch", ["--mode", "single", "--align-world", "2", *uneven], ["--mode", "ddp", "--world", "2", *uneven]
 
 
 SMALL = [dict(cause="A1"), dict(cause="B2", prove=True, extra=("--accumulate", "2")), dict(cause="B6", extra=("--accumulate", "3")),

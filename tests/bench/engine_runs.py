@@ -52,8 +52,10 @@ class Runs:
     def launch_torchrun(self):
         torchrun = os.path.join(os.path.dirname(sys.executable), "torchrun")
         start = time.perf_counter()
-        subprocess.run([torchrun, "--standalone", "--nproc-per-node=2", PEER, "ddp", "640"], check=True,
-                       env=dict(os.environ, OMP_NUM_THREADS="1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        ended = subprocess.run([torchrun, "--standalone", "--nproc-per-node=2", PEER, "ddp", "640"],
+                               env=dict(os.environ, OMP_NUM_THREADS="1"), capture_output=True, text=True)
+        if ended.returncode:
+            sys.exit(f"torchrun ended with {ended.returncode}:\n{ended.stderr}")
         return time.perf_counter() - start
 
 
