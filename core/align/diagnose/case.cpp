@@ -23,14 +23,14 @@ bool isCollective(Quantity quantity)
            quantity == Quantity::CollectiveDtype;
 }
 
-// What a single process and ranks must have in common to the bit.
+// What a single process and ranks must have in common to the bit. Not the micro-batches of a process: it may work through
+// those of ranks that are not there. Another batch shows in its samples.
 bool exactAcrossWorlds(Quantity quantity)
 {
     switch (quantity) {
     case Quantity::Epoch:
     case Quantity::SamplesSeen:
     case Quantity::TokensSeen:
-    case Quantity::MicroSteps:
     case Quantity::LearningRate:
     case Quantity::OptimizerStep:
     case Quantity::ScalerScale:
@@ -48,7 +48,7 @@ bool exactAcrossWorlds(Quantity quantity)
 bool countedByRank(Quantity quantity)
 {
     return quantity == Quantity::SamplesSeen || quantity == Quantity::TokensSeen ||
-           quantity == Quantity::MicroSteps || quantity == Quantity::Epoch;
+           quantity == Quantity::Epoch;
 }
 
 } // namespace

@@ -260,6 +260,24 @@ private Q_SLOTS:
     }
 
     // Neither a run's name nor what was planted in it reaches the rules.
+    // Two processes may work through the batches of four ranks; the samples and the mean are the single process's.
+    void moreMicroBatchesOnFewerProcessesAreNoDifference()
+    {
+        std::string single = "mode single\n", ranks = "mode ddp\nworld 2\n";
+        for (int step = 1; step <= 4; ++step) {
+            single += fmt::format("0 micro_steps @{0}: 1\n0 loss @{0}: 2\n0 lr[0] @{0}: 0.1\n", step);
+            for (int rank = 0; rank < 2; ++rank)
+                ranks += fmt::format("{1} micro_steps @{0}: 2\n{1} loss @{0}: {2}\n{1} lr[0] @{0}: 0.1\n",
+                                     step, rank, rank == 0 ? 1.75 : 2.25);
+        }
+        const Diagnosis d = Pair(single, ranks).diagnosis();
+        QVERIFY2(d.findings.empty(), qPrintable(causesOf(d)));
+        QVERIFY(d.comparable);
+        const std::string faster =
+            fmt::format("{}1 lr[0] @4: 0.2\n", ranks.substr(0, ranks.rfind("1 lr[0]")));
+        QCOMPARE(Pair(single, faster).diagnosis().firstStep, std::int64_t(4));
+    }
+
     void namesAndPlantedDeviationsAreNotSeen()
     {
         DdpTrace bent;
