@@ -207,8 +207,7 @@ Status prove(CliContext& context, DiagnoseSession& session)
     }
     if (clean || !session.anyAboveBenign()) {
         if (clean && !settingsDiffer) // nothing but what correct runs have
-            std::erase_if(session.diagnosis.findings,
-                          [](const Finding& f) { return f.certainty != Certainty::Benign; });
+            dropRefuted(session.diagnosis);
         return {};
     }
     const std::int64_t until = replayUntil(session.diagnosis, suspect.info.lastStep);

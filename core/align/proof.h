@@ -40,6 +40,8 @@ struct ReplayOutcome {
 std::vector<FaultSpec> replayCandidates(const Diagnosis& diagnosis, int limit = kMaxReplays);
 // The last step a replay has to reach so that everything the findings rest on is in it.
 std::int64_t replayUntil(const Diagnosis& diagnosis, std::int64_t lastStep);
+// A replay without a cause equals the observed run: every finding a replay could have shown is refuted.
+void dropRefuted(Diagnosis& diagnosis);
 // Enters the outcomes: equal ones become one proven finding, the first; differing ones go behind those not tried.
 void applyReplays(Diagnosis& diagnosis, const std::vector<ReplayOutcome>& outcomes, const RunTraits& suspect);
 

@@ -84,6 +84,8 @@ private:
             samples(rank, name == "ids", words);
         else if (name == "tensor")
             tensor(rank, words, line);
+        else if (name == "event")
+            event(rank, words, line);
         else
             values(rank, name, words, line);
     }
@@ -148,6 +150,15 @@ private:
         else
             fail(line, "no such field");
         record.buffer = what == "buffer";
+        check(writer_.append(record), line);
+    }
+
+    void event(int rank, std::istringstream& words, const std::string& line)
+    {
+        EventRecord record;
+        record.rank = rank;
+        words >> record.step >> record.kind >> std::ws;
+        std::getline(words, record.detail);
         check(writer_.append(record), line);
     }
 

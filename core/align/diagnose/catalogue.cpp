@@ -109,7 +109,8 @@ constexpr std::array kCauses = {
     // F: checkpoint and evaluation
     Cause{"F1", "The weights were not loaded: the names do not match",
           "Strip the prefix of the names before loading"},
-    Cause{"F2", "Several ranks wrote the same checkpoint", "Write from rank 0 only, then wait for it"},
+    Cause{"F2", "Several ranks wrote the same checkpoint", "Write from rank 0 only, then wait for it", false,
+          false},
     Cause{"F3", "All ranks loaded onto one device", "Pass map_location"},
     Cause{"F4", "Weights that should be tied are not", "Tie the weights again after loading"},
     Cause{"F5", "The optimizer's state was lost on resume", "Load the optimizer's state after it is built"},

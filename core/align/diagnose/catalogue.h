@@ -10,6 +10,7 @@ struct Cause {
     std::string_view sentence; // plain, without numbers
     std::string_view fix;
     bool benign = false;
+    bool replayable = true; // false: it changes nothing a replay could be compared in
 };
 
 // nullptr for an id that is not in the catalogue.

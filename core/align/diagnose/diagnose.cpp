@@ -114,7 +114,7 @@ Finding findingOf(const Suspicion& s, Certainty certainty)
     finding.fix = !s.fix.empty() ? s.fix : cause ? std::string(cause->fix) : "";
     finding.evidence = s.evidence;
     finding.excluded = s.excluded;
-    if (cause)
+    if (cause && cause->replayable)
         finding.replays = {FaultSpec{s.cause, s.solved}};
     return finding;
 }

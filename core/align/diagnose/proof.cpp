@@ -65,7 +65,8 @@ std::vector<Finding> eachCause(std::vector<Finding> findings)
         for (std::size_t i = 0; i < finding.causes.size(); ++i) {
             Finding one = finding;
             one.causes = {finding.causes[i]};
-            one.replays = {finding.replays[i]};
+            if (!finding.replays.empty())
+                one.replays = {finding.replays[i]};
             one.separate.clear();
             single.push_back(std::move(one));
         }
@@ -171,6 +172,14 @@ std::int64_t replayUntil(const Diagnosis& diagnosis, std::int64_t lastStep)
                 until = std::max(until, row.step);
     }
     return std::min(lastStep, until + kReplayBeyond);
+}
+
+void dropRefuted(Diagnosis& diagnosis)
+{
+    std::erase_if(diagnosis.findings, [](const Finding& f) {
+        const bool beyondReplay = !f.causes.empty() && f.replays.empty();
+        return f.certainty != Certainty::Benign && !beyondReplay;
+    });
 }
 
 void applyReplays(Diagnosis& diagnosis, const std::vector<ReplayOutcome>& outcomes, const RunTraits& suspect)

@@ -289,6 +289,26 @@ private Q_SLOTS:
         QVERIFY(traitsOf(plain.configB()).settings == traitsOf(told.configB()).settings);
     }
 
+    // A clean replay refutes what it could have shown; who wrote a file is not in any number.
+    void aCleanReplayDoesNotRefuteWhatItCannotShow()
+    {
+        std::string written = DdpTrace().text();
+        for (int rank = 0; rank < 2; ++rank)
+            written += fmt::format("{} event 6 checkpoint {{\"path\":\"checkpoints/step_6.pt\"}}\n", rank);
+        Diagnosis d = Pair(DdpTrace().text(), written).diagnosis();
+        QCOMPARE(causesOf(d), QStringLiteral("F2"));
+        QVERIFY(replayCandidates(d).empty());
+        dropRefuted(d);
+        QCOMPARE(causesOf(d), QStringLiteral("F2"));
+        applyReplays(d, {}, RunTraits());
+        QCOMPARE(causesOf(d), QStringLiteral("F2"));
+        DdpTrace bent;
+        bent.equalStart = false;
+        Diagnosis shown = Pair(DdpTrace(), bent).diagnosis();
+        dropRefuted(shown);
+        QVERIFY(shown.findings.empty());
+    }
+
     void replaysAreHeldAgainstEveryBit()
     {
         DdpTrace bent;
