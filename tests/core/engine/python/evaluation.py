@@ -50,7 +50,7 @@ def judge_world(worker, world, python):
         for case in CASES:
             on = dict(case, **mode)
             configs += [on, dict(on, eval_every=0), dict(on, faults=[dict(id="F9", parameters={})]) if world else on]
-        parity.run(worker, world, configs, folder, reference=python)
+        parity.run(worker, world, configs, folder, python)
         if world:
             twins = os.path.join(folder, "twins")
             os.mkdir(twins)

@@ -14,13 +14,12 @@ import tempfile
 
 import torch
 
+import reference
 import wire
-from processes import launch
+from processes import launch, launch_forked
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TOY = dict(workload="toy-mlp", batch=48)
-DIGITS = dict(workload="digits-cnn", batch=96)
-GPT = dict(workload="char-gpt", batch=24)
+TOY, DIGITS, GPT = (dict(workload=w) for w in ("toy-mlp", "digits-cnn", "char-gpt"))
+GLOBAL_BATCH = {"toy-mlp": 144, "digits-cnn": 192, "char-gpt": 48}  # of all ranks: 7, 10 and 31 in an epoch
 SAMPLES = {"toy-mlp": 1000, "digits-cnn": 1797, "char-gpt": 1463}
 OPTIMIZERS = {"sgd": dict(optimizer="sgd", lr=0.05, weight_decay=1e-3), "adam": dict(optimizer="adam", lr=2e-3),
               "adamw": dict(optimizer="adamw", lr=2e-3, weight_decay=0.1)}
@@ -41,11 +40,10 @@ AMP = [("toy-mlp", "sgd", "bf16", dict(amp="bf16")), ("toy-mlp", "adam", "fp16, 
        ("digits-cnn", "sgd", "fp16, clip 0.7, clip value", dict(amp="fp16", clip_norm=0.7, clip_value=0.01)),
        ("char-gpt", "adam", "bf16", dict(amp="bf16")),
        ("char-gpt", "adamw", "fp16, K=2, steps with inf", dict(amp="fp16", accumulate=2, workload_options={"ragged": "1"}, **INF))]
-BASES = {b["workload"]: b for b in (TOY, DIGITS, GPT)}
 RAGGED = dict(workload_options={"ragged": "1"})
 SINGLE = {"python order": dict(order="python"), "python order, K=2": dict(order="python", accumulate=2),
-          "aligned with 3 ranks": dict(align_world=3, batch=32), "aligned with 2 ranks, K=2, clip 0.7":
-          dict(align_world=2, accumulate=2, clip_norm=0.7, batch=32)}
+          "aligned with 3 ranks": dict(align_world=3), "aligned with 2 ranks, K=2, clip 0.7":
+          dict(align_world=2, accumulate=2, clip_norm=0.7)}
 
 
 def cases(world):
@@ -67,17 +65,19 @@ def cases(world):
             out.append(("char-gpt", o, f, dict(GPT, mode="ddp", world=world, **OPTIMIZERS[o], **more)))
     mode = dict(mode="ddp", world=world) if world else dict(mode="single")
     amp = {0: AMP, 1: AMP[3:4], 2: AMP, 3: AMP[1:3], 4: [AMP[1], AMP[4]]}[world]
-    out += [(w, o, f, {**BASES[w], **OPTIMIZERS[o], **mode, **more}) for w, o, f, more in amp]
+    out += [(w, o, f, {"workload": w, **OPTIMIZERS[o], **mode, **more}) for w, o, f, more in amp]
     evaluated = [("toy-mlp", "sgd", "evaluated", {}), ("digits-cnn", "adam", "evaluated, bf16", dict(amp="bf16")),
                  ("char-gpt", "adamw", "evaluated, ragged", RAGGED)]
     if world > 1:  # it counts the repeats, as Python does that does not cut them off
         evaluated.append(("digits-cnn", "adamw", "evaluated, F9", dict(faults=[dict(id="F9", parameters={})])))
-    out += [(w, o, f, {**BASES[w], **OPTIMIZERS[o], **mode, "eval_every": 5, **more}) for w, o, f, more in evaluated]
+    out += [(w, o, f, {"workload": w, **OPTIMIZERS[o], **mode, "eval_every": 4, **more}) for w, o, f, more in evaluated]
     for i, (workload, _, _, config) in enumerate(out):
         ranks = max(world, config.get("align_world", 1))
-        epoch = -(-SAMPLES[workload] // (ranks * config["batch"]))  # all but char-gpt train into their second epoch
-        steps = 10 if "amp" in config else 12 if workload == "char-gpt" else max(12, epoch + 2)
-        config.update(record="tensor", seed=100 + i, sampler_seed=i, steps=steps)
+        batch = GLOBAL_BATCH[workload] // ranks
+        epoch = -(-SAMPLES[workload] // (ranks * batch * config.get("accumulate", 1)))
+        # All but char-gpt and AMP train into their second epoch; eight see every change of a schedule and of the scale.
+        steps = 8 if "amp" in config or workload == "char-gpt" else max(8, epoch + 1)
+        config.update(batch=batch, record="tensor", seed=100 + i, sampler_seed=i, steps=steps)
     return out
 
 
@@ -86,7 +86,8 @@ def write(config, path):
     return path
 
 
-def run(worker, world, configs, folder, reference=True):
+def run(worker, world, configs, folder, python=True):
+    """Every configuration by the workers of one process group, and by the ranks of Python torch in another."""
     ranks = max(world, 1)
     files = []
     for k, config in enumerate(configs):
@@ -98,11 +99,10 @@ def run(worker, world, configs, folder, reference=True):
             args += ["--config", f, "--stream", os.path.join(folder, f"{k}_r{rank}.bin"), "--run-folder", os.path.join(folder, f"run{k}")]
         return args
 
-    everything = os.path.join(folder, "cases.json")
-    json.dump(configs, open(everything, "w"))
     launch(command, ranks)
-    if reference:
-        launch(lambda rank: [sys.executable, os.path.join(HERE, "reference.py"), everything, folder], ranks)
+    if python:
+        reference.prepare()
+        launch_forked(lambda: reference.train_all(configs, folder), ranks)
 
 
 FIGURES = {40, 41, 42, 43, 44, 45, 50}  # computed by us from torch's tensors

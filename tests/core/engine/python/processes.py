@@ -1,4 +1,5 @@
 """Starts one process per rank with torchrun's environment and waits for all of them."""
+import multiprocessing
 import os
 import socket
 import subprocess
@@ -32,3 +33,22 @@ def launch(command, world, timeout=600):
         if p.returncode != 0:
             sys.exit(f"{command(r)[0]} rank {r} of {world} ended with {p.returncode}:\n{err[-3000:]}")
     return results
+
+
+def launch_forked(work, world):
+    """work() in one forked process per rank: what this one has imported is there already, and torch takes seconds to import."""
+    port = free_port()
+
+    def rank_of(rank):
+        os.environ.update(environment(rank, world, port))
+        work()
+
+    fork = multiprocessing.get_context("fork")
+    procs = [fork.Process(target=rank_of, args=(r,), daemon=True) for r in range(world)]  # daemon: they end with this one
+    for p in procs:
+        p.start()
+    for p in procs:
+        p.join()
+    for r, p in enumerate(procs):
+        if p.exitcode != 0:
+            sys.exit(f"the judge's rank {r} of {world} ended with {p.exitcode}; its reason is above")

@@ -1,15 +1,13 @@
 """Trains configurations with Python torch, as DistributedDataParallel or alone, and writes what it saw.
 
-reference.py CASES.json OUTDIR   one process per rank, torchrun environment; CASES.json is a list of configurations.
+prepare() in the process that forks the ranks, train_all() in each rank under torchrun's environment.
 Per case and rank a pickle of {"steps": {(quantity, index): bits}, "samples", "tensors"} keyed by step, and the final
 state_dict, in the units of core/base/quantity.h.
 """
 import contextlib
-import json
 import os
 import pickle
 import struct
-import sys
 import warnings
 
 import numpy as np
@@ -256,19 +254,18 @@ def train(c, rank, world, path):
                      "lr": opt.param_groups[0]["lr"], "scaler": scaler.state_dict()}, f)
 
 
-def main():
+def prepare():
+    """What holds for every rank; imports what torch would import in each of them at the first use."""
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     torch.utils.deterministic.fill_uninitialized_memory = False
-    cases = json.load(open(sys.argv[1]))
-    rank, world = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+
+
+def train_all(cases, folder):
+    rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     if any(c["mode"] == "ddp" for c in cases):
         dist.init_process_group("gloo")
     for k, c in enumerate(cases):
-        train(c, rank, world, os.path.join(sys.argv[2], f"{k}_r{rank}.pkl"))
+        train(c, rank, world, os.path.join(folder, f"{k}_r{rank}.pkl"))
     if dist.is_initialized():
         dist.destroy_process_group()
-
-
-if __name__ == "__main__":
-    main()
