@@ -3,22 +3,17 @@
 #include "core/config/json.h"
 #include "core/host/launch_environment.h"
 #include "core/host/run_control.h"
-#include "core/host/run_row.h"
-
-#include <QDateTime>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>
-#include <limits>
 
 namespace lockstep {
 
 namespace {
 
 constexpr int kDrainPatienceMs = 1000;
-constexpr int kProgressSavedMs = 2000; // how often the project learns the last step of a running run
 
 std::string textOf(const rapidjson::Document& document)
 {
@@ -73,51 +68,40 @@ Status CommandRun::start()
     ingest_ = std::make_unique<IngestServer>(options_.config.world, static_cast<IngestSink&>(*this));
     if (Status listening = ingest_->listen(); !listening)
         return listening;
-    if (Status entered = enter(); !entered)
+    if (Status entered = row_.enter(options_.projectFolder, options_.config.name, configJson_); !entered)
         return entered;
+    if (Status opened = openRecords(); !opened) {
+        row_.abandon(opened.error());
+        return opened;
+    }
     launch(std::move(command).value(), std::move(environment));
     return {};
 }
 
-Status CommandRun::enter()
+Status CommandRun::openRecords()
 {
-    Result<ProjectStore> project = ProjectStore::open(options_.projectFolder);
-    if (!project)
-        return project.error();
-    project_ = std::make_unique<ProjectStore>(std::move(project).value());
-    RunInfo wanted;
-    wanted.name = options_.config.name;
-    wanted.configJson = configJson_;
-    wanted.environmentJson = "{}";
-    wanted.startedUnixMs = QDateTime::currentMSecsSinceEpoch();
-    wanted.lastLoss = std::numeric_limits<double>::quiet_NaN();
-    Result<RunInfo> added = project_->addRun(wanted);
-    if (!added)
-        return added.error();
-    info_ = std::move(added).value();
-    Result<RunWriter> writer = RunWriter::create(info_.folder);
+    const RunInfo& info = row_.info();
+    Result<RunWriter> writer = RunWriter::create(info.folder);
     if (!writer)
         return writer.error();
     recorder_ = std::make_unique<Recorder>(std::move(writer).value(), options_.config.world, "start");
     connect(recorder_.get(), &Recorder::failed, this, &CommandRun::stopRecording);
-    connect(recorder_.get(), &Recorder::committed, this, &CommandRun::saveProgress);
-    sinceProgressSaved_.start();
-    if (Status written = writeHostFile(info_.folder); !written)
+    connect(recorder_.get(), &Recorder::committed, this, [this] { keep(-1, row_.saveProgress(*recorder_)); });
+    if (Status written = writeHostFile(info.folder); !written)
         return written;
-    if (Status named = recorder_->setProperty("name", info_.name); !named)
+    if (Status named = recorder_->setProperty("name", info.name); !named)
         return named;
     return writeConfiguration();
 }
 
 Status CommandRun::writeConfiguration()
 {
-    info_.configJson = configJson_;
     if (Status stored = recorder_->setProperty("config", configJson_); !stored)
         return stored;
     if (const std::optional<std::string> mode = memberOf(configJson_, "mode"))
         if (Status stored = recorder_->setProperty("mode", *mode); !stored)
             return stored;
-    return project_->updateRun(info_);
+    return row_.setConfig(configJson_);
 }
 
 void CommandRun::launch(QStringList command, QProcessEnvironment environment)
@@ -127,13 +111,13 @@ void CommandRun::launch(QStringList command, QProcessEnvironment environment)
     };
     set("LOCKSTEP_CONNECT", ingest_->address());
     set("LOCKSTEP_TOKEN", ingest_->token());
-    set("LOCKSTEP_RUN_DIR", info_.folder);
+    set("LOCKSTEP_RUN_DIR", row_.info().folder);
     ProcessSpec spec;
     spec.program = command.takeFirst();
     spec.arguments = std::move(command);
     spec.environment = std::move(environment);
     // All that the command prints; torchrun passes on what its ranks print.
-    spec.logFile = QString::fromStdString(rankLogFile(info_.folder, 0));
+    spec.logFile = QString::fromStdString(rankLogFile(row_.info().folder, 0));
     process_ = std::make_unique<WorkerProcess>(std::move(spec));
     connect(process_.get(), &WorkerProcess::ended, this, &CommandRun::onCommandEnded, Qt::QueuedConnection);
     process_->start();
@@ -185,7 +169,7 @@ RankEnd CommandRun::endOf(int number, const ProcessEnd& command) const
     end.endedNs = rank.closedNs > 0 ? rank.closedNs : command.monotonicNs;
     end.goodbye = rank.goodbye;
     end.stepAtEnd = std::max(rank.heartbeatStep, recorder_->lastStep(number));
-    end.lastLogLine = lastLogLine(rankLogFile(info_.folder, 0));
+    end.lastLogLine = lastLogLine(rankLogFile(row_.info().folder, 0));
     const int code = command.signalled ? 128 + command.code : command.code;
     if (!command.started) {
         end.code = 127; // as a shell reports it
@@ -243,10 +227,9 @@ void CommandRun::conclude(const ProcessEnd& command)
     }
     if (Status closed = recorder_->finish(); !closed)
         stopRecording(closed.error());
-    closeRow(info_, verdict, *recorder_, recorderError_);
+    const Status saved = row_.close(verdict, *recorder_, recorderError_);
     failureKind_ = verdict.kind;
-    removeHostFile(info_.folder);
-    if (Status saved = project_->updateRun(info_); !saved)
+    if (!saved)
         Q_EMIT notice(QString::fromStdString(saved.error().sentence()));
     Q_EMIT finished();
 }
@@ -257,16 +240,6 @@ void CommandRun::stopRecording(const Error& error)
         return;
     recorderError_ = error.sentence();
     requestStop("the recorder");
-}
-
-void CommandRun::saveProgress()
-{
-    if (sinceProgressSaved_.elapsed() < kProgressSavedMs)
-        return;
-    sinceProgressSaved_.restart();
-    info_.lastStep = recorder_->committedStep();
-    info_.lastLoss = recorder_->committedLoss();
-    keep(-1, project_->updateRun(info_));
 }
 
 void CommandRun::keep(int rank, const Status& stored)
@@ -319,9 +292,8 @@ void CommandRun::onHello(const wire::Hello& hello)
                           fmt::format("Start it again with --world {}", hello.world)});
         termTimer_.start(0);
     }
-    info_.environmentJson = hello.environmentJson;
     keep(-1, recorder_->setProperty("environment", hello.environmentJson));
-    keep(-1, project_->updateRun(info_));
+    keep(-1, row_.setEnvironment(hello.environmentJson));
 }
 
 void CommandRun::onStep(const StepRecord& record)
@@ -358,17 +330,7 @@ void CommandRun::onEvent(const EventRecord& record)
     if (record.kind == "note")
         takeNote(record.detail);
     keep(record.rank, recorder_->append(record));
-    const std::optional<std::string> path = memberOf(record.detail, "path");
-    if (record.kind != "checkpoint" || !path)
-        return;
-    CheckpointSeen seen;
-    seen.path = *path;
-    seen.runId = info_.id;
-    seen.step = record.step;
-    if (const Result<rapidjson::Document> json = parseJson(record.detail, "the event");
-        json->HasMember("bytes"))
-        seen.bytes = json.value()["bytes"].IsInt64() ? json.value()["bytes"].GetInt64() : 0;
-    keep(-1, project_->addCheckpoint(seen));
+    keep(-1, row_.addCheckpoint(record));
 }
 
 void CommandRun::onHeartbeat(const wire::Heartbeat& heartbeat)

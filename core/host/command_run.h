@@ -10,11 +10,10 @@
 #include "core/host/probe_command.h"
 #include "core/host/recorder.h"
 #include "core/host/root_cause.h"
+#include "core/host/run_row.h"
 #include "core/host/shard_join.h"
 #include "core/host/worker_process.h"
-#include "core/store/project_store.h"
 
-#include <QElapsedTimer>
 #include <QTimer>
 
 #include <memory>
@@ -49,7 +48,7 @@ public:
     // SIGTERM to the command; a second request kills it.
     void requestStop(const std::string& requestedBy);
 
-    const RunInfo& info() const { return info_; }
+    const RunInfo& info() const { return row_.info(); }
     ErrorKind failureKind() const { return failureKind_; } // of use after finished()
 
 Q_SIGNALS:
@@ -66,7 +65,7 @@ private:
         bool afterFailure = false; // its connection ended when the run was lost already
     };
 
-    Status enter();
+    Status openRecords();
     Status writeConfiguration();
     void launch(QStringList command, QProcessEnvironment environment);
     void onCommandEnded(const ProcessEnd& end);
@@ -75,7 +74,6 @@ private:
     void takeNote(const std::string& detail);
     void keep(int rank, const Status& stored);
     void stopRecording(const Error& error);
-    void saveProgress();
     RankEnd endOf(int rank, const ProcessEnd& command) const;
     void conclude(const ProcessEnd& command);
     bool isSound(int rank) const { return ranks_[std::size_t(rank)].defect.empty(); }
@@ -92,8 +90,7 @@ private:
 
     const CommandRunOptions options_;
     std::string configJson_; // grows by what the script says
-    RunInfo info_;
-    std::unique_ptr<ProjectStore> project_;
+    RunRow row_;
     std::unique_ptr<Recorder> recorder_;
     std::unique_ptr<IngestServer> ingest_;
     std::unique_ptr<WorkerProcess> process_;
@@ -101,7 +98,6 @@ private:
     std::vector<Rank> ranks_;
     std::set<std::string> notes_;
     QTimer termTimer_, killTimer_;
-    QElapsedTimer sinceProgressSaved_;
     bool stopRequested_ = false;
     bool failing_ = false;
     bool killed_ = false; // by a deadline

@@ -5,9 +5,6 @@
 #include "core/host/launch_environment.h"
 #include "core/host/run_control.h"
 #include "core/host/run_controller_rank.h"
-#include "core/host/run_row.h"
-
-#include <QDateTime>
 
 #include <fmt/format.h>
 
@@ -16,13 +13,11 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <limits>
 
 namespace lockstep {
 
 namespace {
 
-constexpr int kProgressSavedMs = 2000; // how often the project learns the last step of a running run
 constexpr int kDrainPatienceMs = 1000;
 constexpr int kReportedGraceMs = 500; // a rank that has said Goodbye needs no more than this
 
@@ -87,59 +82,42 @@ Status RunController::start()
     if (Status listening = ingest_->listen(); !listening)
         return listening;
     if (Status entered = enter(); !entered) {
-        if (!info_.id.empty()) {
-            info_.state = RunState::Failed;
-            info_.endedUnixMs = QDateTime::currentMSecsSinceEpoch();
-            info_.firstFailure = {-1, -1, entered.error().sentence()};
-            removeHostFile(info_.folder);
-            // The error that made the run impossible is the one to report, not a second one from the same
-            // cause.
-            static_cast<void>(project_->updateRun(info_));
-        }
+        if (row_.entered())
+            row_.abandon(entered.error());
         return entered;
     }
     if (options_.silenceMs > 0) {
         silenceTimer_.start(std::max(50, options_.silenceMs / 8));
         sinceSilenceWatched_.start();
     }
-    folderWatcher_.addPath(QString::fromStdString(info_.folder));
+    folderWatcher_.addPath(QString::fromStdString(row_.info().folder));
     launch();
     return {};
 }
 
 Status RunController::enter()
 {
-    Result<ProjectStore> project = ProjectStore::open(options_.projectFolder);
-    if (!project)
-        return project.error();
-    project_ = std::make_unique<ProjectStore>(std::move(project).value());
-
-    RunInfo wanted;
-    wanted.name = options_.config.name.empty() ? madeUpName(options_.config) : options_.config.name;
-    wanted.configJson = toJson(options_.config);
+    std::string json = toJson(options_.config);
     if (options_.restart.armed)
-        wanted.configJson =
-            withOnLoss(wanted.configJson, options_.restart.toOneProcess ? "one" : "survivors");
-    wanted.environmentJson = "{}";
-    wanted.startedUnixMs = QDateTime::currentMSecsSinceEpoch();
-    wanted.lastLoss = std::numeric_limits<double>::quiet_NaN();
-    Result<RunInfo> added = project_->addRun(wanted);
-    if (!added)
-        return added.error();
-    info_ = std::move(added).value();
-
-    Result<RunWriter> writer = RunWriter::create(info_.folder);
+        json = withOnLoss(json, options_.restart.toOneProcess ? "one" : "survivors");
+    const std::string& name = options_.config.name;
+    if (Status entered =
+            row_.enter(options_.projectFolder, name.empty() ? madeUpName(options_.config) : name, json);
+        !entered)
+        return entered;
+    const RunInfo& info = row_.info();
+    Result<RunWriter> writer = RunWriter::create(info.folder);
     if (!writer)
         return writer.error();
     recorder_ = std::make_unique<Recorder>(std::move(writer).value(), std::max(world_, replayed_),
                                            options_.config.resume.empty() ? "start" : "resume");
     connect(recorder_.get(), &Recorder::committed, this, &RunController::saveProgress);
     connect(recorder_.get(), &Recorder::failed, this, &RunController::onRecorderFailed);
-    if (Status written = writeHostFile(info_.folder); !written)
+    if (Status written = writeHostFile(info.folder); !written)
         return written;
     // The run's folder can be read without its project.
     const std::pair<const char*, std::string> properties[] = {
-        {"config", info_.configJson}, {"name", info_.name}, {"mode", options_.config.mode}};
+        {"config", info.configJson}, {"name", info.name}, {"mode", options_.config.mode}};
     for (const auto& [key, value] : properties)
         if (Status stored = recorder_->setProperty(key, value); !stored)
             return stored;
@@ -149,8 +127,8 @@ Status RunController::enter()
 // Every segment has a file of its own, so that it stays known what each was started with.
 std::string RunController::configFile() const
 {
-    return segment_ == 1 ? info_.folder + "/config.json"
-                         : fmt::format("{}/config.segment{}.json", info_.folder, segment_);
+    return segment_ == 1 ? row_.info().folder + "/config.json"
+                         : fmt::format("{}/config.segment{}.json", row_.info().folder, segment_);
 }
 
 Status RunController::writeConfig() const
@@ -161,10 +139,9 @@ Status RunController::writeConfig() const
 void RunController::launch()
 {
     phase_ = Phase::Running;
-    sinceProgressSaved_.start();
     LaunchFacts facts;
-    facts.runId = info_.id;
-    facts.runFolder = info_.folder;
+    facts.runId = row_.info().id;
+    facts.runFolder = row_.info().folder;
     facts.world = world_;
     facts.threads = config_.threads;
     facts.masterPort = rendezvous_->port();
@@ -187,7 +164,7 @@ void RunController::startRank(int rank, const LaunchFacts& facts)
     spec.program = QString::fromStdString(options_.workerPath);
     spec.arguments = {QStringLiteral("--config"), QString::fromStdString(configFile())};
     spec.environment = rankEnvironment(facts, rank);
-    spec.logFile = QString::fromStdString(rankLogFile(info_.folder, rank));
+    spec.logFile = QString::fromStdString(rankLogFile(row_.info().folder, rank));
     spec.inheritedFd = rank == 0 ? facts.storeFd : -1;
     auto process = std::make_unique<WorkerProcess>(std::move(spec));
     // Queued: a program that cannot be started reports its end from within start().
@@ -340,8 +317,8 @@ RankEnd RunController::facts(int number) const
         for (int other = 0; other < world_; ++other)
             end.stepAtEnd = std::max(end.stepAtEnd, recorder_->lastStep(other));
     if (end.how != EndKind::Exited || end.code != 0) {
-        end.lastLogLine = lastLogLine(rankLogFile(info_.folder, number));
-        end.errorFile = readErrorFile(rankErrorFile(info_.folder, number));
+        end.lastLogLine = lastLogLine(rankLogFile(row_.info().folder, number));
+        end.errorFile = readErrorFile(rankErrorFile(row_.info().folder, number));
     }
     return end;
 }
@@ -364,11 +341,9 @@ void RunController::conclude(RunVerdict verdict)
 {
     if (Status closed = recorder_->finish(); !closed)
         onRecorderFailed(closed.error());
-    closeRow(info_, verdict, *recorder_, recorderError_);
+    const Status saved = row_.close(verdict, *recorder_, recorderError_);
     failureKind_ = verdict.kind;
-    removeHostFile(info_.folder);
-    if (Status saved = project_->updateRun(info_); !saved)
-        Q_EMIT notice(QString::fromStdString(saved.error().sentence()));
+    tell(saved);
     Q_EMIT finished();
 }
 
@@ -390,12 +365,12 @@ void RunController::saveProgress()
     if (phase_ == Phase::Ended)
         return;
     Q_EMIT progress();
-    if (sinceProgressSaved_.elapsed() < kProgressSavedMs)
-        return;
-    sinceProgressSaved_.restart();
-    info_.lastStep = recorder_->committedStep();
-    info_.lastLoss = recorder_->committedLoss();
-    if (Status saved = project_->updateRun(info_); !saved)
+    tell(row_.saveProgress(*recorder_));
+}
+
+void RunController::tell(const Status& saved)
+{
+    if (!saved)
         Q_EMIT notice(QString::fromStdString(saved.error().sentence()));
 }
 

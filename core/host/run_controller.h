@@ -16,8 +16,8 @@
 #include "core/host/listen_socket.h"
 #include "core/host/recorder.h"
 #include "core/host/root_cause.h"
+#include "core/host/run_row.h"
 #include "core/host/worker_process.h"
-#include "core/store/project_store.h"
 
 #include <QElapsedTimer>
 #include <QFileSystemWatcher>
@@ -70,7 +70,7 @@ public:
     // divide the run's, Busy where the run is ending.
     Status requestSwitch(int world);
 
-    const RunInfo& info() const { return info_; }
+    const RunInfo& info() const { return row_.info(); }
     // Of use after finished(): Environment if the run could not begin.
     ErrorKind failureKind() const { return failureKind_; }
     // Of rank 0, as far as it can be read from the store.
@@ -95,6 +95,7 @@ private:
     void onRankFailed(int rank);
     void onRecorderFailed(const Error& error);
     void saveProgress();
+    void tell(const Status& saved); // of the run's row: a notice where it could not be kept
     void terminateRest();
     void killWithin(int ms); // unless it comes sooner anyway
     void killRest();
@@ -148,15 +149,13 @@ private:
     bool peerTimedOut_ = false;    // a rank has waited for another in vain
     ErrorKind failureKind_ = ErrorKind::RunFailed;
     std::string recorderError_;
-    RunInfo info_;
-    std::unique_ptr<ProjectStore> project_;
+    RunRow row_;
     std::unique_ptr<Recorder> recorder_;
     std::unique_ptr<IngestServer> ingest_;
     std::unique_ptr<ListenSocket> rendezvous_;
     std::vector<std::unique_ptr<Rank>> ranks_;
-    QTimer graceTimer_; // Failing: until SIGTERM
-    QTimer killTimer_;  // until SIGKILL
-    QElapsedTimer sinceProgressSaved_;
+    QTimer graceTimer_;                // Failing: until SIGTERM
+    QTimer killTimer_;                 // until SIGKILL
     QFileSystemWatcher folderWatcher_; // for requestSwitch() from another process
     QTimer silenceTimer_;
     QElapsedTimer sinceSilenceWatched_;

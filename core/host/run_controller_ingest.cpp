@@ -1,5 +1,4 @@
 // The half of RunController that takes what the ranks send: records go to the store, last words to the ranks' files.
-#include "core/config/json.h"
 #include "core/host/run_controller_rank.h"
 
 #include <fmt/format.h>
@@ -49,10 +48,8 @@ void RunController::onHello(const wire::Hello& hello)
     timeline(hello.rank, "join", monotonicNs(), fmt::format("{{\"pid\":{}}}", hello.pid));
     if (hello.rank != 0)
         return;
-    info_.environmentJson = hello.environmentJson;
     keep(-1, recorder_->setProperty("environment", hello.environmentJson));
-    if (Status saved = project_->updateRun(info_); !saved)
-        Q_EMIT notice(QString::fromStdString(saved.error().sentence()));
+    tell(row_.setEnvironment(hello.environmentJson));
 }
 
 void RunController::onStep(const StepRecord& record)
@@ -84,19 +81,7 @@ void RunController::onEvent(const EventRecord& record)
     if (!isSound(record.rank))
         return;
     keep(processOf(record.rank), recorder_->append(record));
-    if (record.kind != "checkpoint")
-        return;
-    const Result<rapidjson::Document> detail = parseJson(record.detail, "the checkpoint event");
-    if (!detail || !detail->IsObject() || !detail->HasMember("path") || !detail.value()["path"].IsString())
-        return;
-    CheckpointSeen seen;
-    seen.path = detail.value()["path"].GetString();
-    seen.runId = info_.id;
-    seen.step = record.step;
-    if (detail->HasMember("bytes") && detail.value()["bytes"].IsInt64())
-        seen.bytes = detail.value()["bytes"].GetInt64();
-    if (Status saved = project_->addCheckpoint(seen); !saved)
-        Q_EMIT notice(QString::fromStdString(saved.error().sentence()));
+    tell(row_.addCheckpoint(record));
 }
 
 void RunController::onHeartbeat(const wire::Heartbeat& heartbeat)

@@ -53,7 +53,7 @@ Status RunController::requestSwitch(int world)
 
 void RunController::watchForSwitch()
 {
-    const int world = takeSwitchRequest(info_.folder);
+    const int world = takeSwitchRequest(row_.info().folder);
     if (world == 0)
         return;
     if (Status asked = requestSwitch(world); !asked)
@@ -68,7 +68,7 @@ bool RunController::goOn(const std::vector<RankEnd>& ends, const RunVerdict& ver
                       segment_ <= options_.restart.most && recorderError_.empty();
     if (!switched && !lost)
         return false;
-    const std::string checkpoint = newestCheckpoint(info_.folder);
+    const std::string checkpoint = newestCheckpoint(row_.info().folder);
     if (checkpoint.empty())
         return false; // nothing to go on from; the verdict stands
     const int left = std::max(1, world_ - lostRanks(ends));
@@ -110,7 +110,7 @@ Status RunController::beginSegment(int world, const std::string& reason, const s
         return listening;
     // Errors of the last segment are not those of this one.
     for (int rank = 0; rank < options_.config.world; ++rank)
-        std::remove(rankErrorFile(info_.folder, rank).c_str());
+        std::remove(rankErrorFile(row_.info().folder, rank).c_str());
     recorder_->beginSegment(world_, reason, stepOf(checkpoint));
     launch();
     event("segment", fmt::format("{{\"world\":{},\"reason\":\"{}\"}}", world_, reason));
