@@ -117,4 +117,5 @@ def clean_cases():
 
 
 SMALL = [dict(cause="A1"), dict(cause="B2", prove=True, extra=("--accumulate", "2")), dict(cause="B6", extra=("--accumulate", "3")),
+         dict(cause="B5", workload="char-gpt", extra=("--workload-option", "ragged=1")),
          dict(cause="C7", first_step=0), dict(cause="D1"), dict(cause="D5", extra=("--clip-norm", "0.1"))]

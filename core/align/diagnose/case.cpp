@@ -218,7 +218,10 @@ Status Case::scanAll()
         Status scanned;
         if (!rankByRank_ && scripts && countedByRank(info->id))
             continue;
-        if (!rankByRank_ && scripts && (info->id == Quantity::Samples || info->id == Quantity::Tokens))
+        // A loss that no rank weighs by all tokens leaves each to work the total out from its own share.
+        if (info->id == Quantity::TokensSeen && ref_->has(Quantity::Tokens) && sus_->has(Quantity::Tokens))
+            continue;
+        if (!rankByRank_ && (info->id == Quantity::Samples || info->id == Quantity::Tokens))
             scanCounted(info->id);
         else if (rankByRank_ || exactAcrossWorlds(info->id))
             scanned = scanExact(info->id);
