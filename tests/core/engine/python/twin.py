@@ -1,6 +1,6 @@
 """Does the twin equal the DDP run in every bit? Prints a table; exit status 1 if a cell is not equal.
 
-twin.py WORKER [--steps 20] [--campaign] [--filter TEXT] [--worlds 3,4]
+twin.py WORKER [--steps 50] [--campaign] [--filter TEXT] [--worlds 3,4]
 Compares every recorded quantity of every rank and step, wall times and collectives excepted, and every field of every
 parameter and buffer. --campaign: the long list, 1,000 steps each.
 """
@@ -106,7 +106,7 @@ def main():
     a.add_argument("worker"), a.add_argument("--steps", type=int), a.add_argument("--filter", default="")
     a.add_argument("--campaign", action="store_true"), a.add_argument("--worlds", default="")
     o = a.parse_args()
-    steps = o.steps or (1000 if o.campaign else 20)
+    steps = o.steps or (1000 if o.campaign else 50)
     cells = [c for c in (campaign() if o.campaign else short_list()) if o.filter in " ".join(map(str, c[:5]))]
     if o.worlds:
         cells = [c for c in cells if str(c[1]) in o.worlds.split(",")]
