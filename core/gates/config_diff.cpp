@@ -1,6 +1,7 @@
 #include "core/gates/config_diff.h"
 
 #include "core/gates/config_keys.h"
+#include "core/gates/gate_check.h"
 #include "core/gates/text.h"
 
 #include <fmt/format.h>
@@ -71,13 +72,7 @@ private:
 
     GateCheck& add(const char* id, bool holds, std::string value, std::string limit)
     {
-        GateCheck check;
-        check.id = id;
-        check.verdict = holds ? "pass" : "fail";
-        check.value = std::move(value);
-        check.limit = std::move(limit);
-        checks_.push_back(std::move(check));
-        return checks_.back();
+        return addCheck(checks_, id, holds, std::move(value), std::move(limit), {});
     }
 
     // All keys of the list must have the same value on both sides. value = DDP's, limit = the single run's.

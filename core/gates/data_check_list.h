@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/gates/data_checks.h"
+#include "core/gates/gate_check.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -62,14 +63,7 @@ private:
 
     GateCheck& add(const char* id, bool holds, std::string value, std::string limit, std::string sentence)
     {
-        GateCheck check;
-        check.id = id;
-        check.verdict = holds ? "pass" : "fail";
-        check.value = std::move(value);
-        check.limit = std::move(limit);
-        check.sentence = std::move(sentence);
-        checks_.push_back(std::move(check));
-        return checks_.back();
+        return addCheck(checks_, id, holds, std::move(value), std::move(limit), std::move(sentence));
     }
 
     void cannotJudge(const char* id, const std::string& why, const std::string& fix);

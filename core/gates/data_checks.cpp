@@ -20,9 +20,7 @@ constexpr std::array<std::string_view, 5> kMayStayUnjudged = {
 
 void DataChecks::cannotJudge(const char* id, const std::string& why, const std::string& fix)
 {
-    GateCheck& check = add(id, false, "not judged", "", why);
-    check.verdict = "cannot_judge";
-    check.fix = fix;
+    addUnjudged(checks_, id, why).fix = fix;
 }
 
 void DataChecks::explain(GateCheck& check, const DataFinding* finding)

@@ -1,5 +1,6 @@
 #include "core/gates/degrade_judge.h"
 
+#include "core/gates/gate_check.h"
 #include "core/gates/text.h"
 
 #include <fmt/format.h>
@@ -70,13 +71,7 @@ private:
 
 void Judge::add(const char* id, bool holds, std::string value, std::string limit, std::string sentence)
 {
-    GateCheck check;
-    check.id = id;
-    check.verdict = holds ? "pass" : "fail";
-    check.value = std::move(value);
-    check.limit = std::move(limit);
-    check.sentence = std::move(sentence);
-    outcome_.checks.push_back(std::move(check));
+    addCheck(outcome_.checks, id, holds, std::move(value), std::move(limit), std::move(sentence));
 }
 
 Status Judge::segments()

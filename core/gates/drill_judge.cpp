@@ -1,6 +1,7 @@
 #include "core/gates/drill_judge.h"
 
 #include "core/config/json.h"
+#include "core/gates/gate_check.h"
 #include "core/gates/text.h"
 
 #include <fmt/format.h>
@@ -78,15 +79,10 @@ private:
 
 void Judge::add(const char* id, bool holds, std::string value, std::string limit, std::string sentence)
 {
-    GateCheck check;
-    check.id = id;
-    check.verdict = holds ? "pass" : "fail";
-    check.value = std::move(value);
-    check.limit = std::move(limit);
+    GateCheck& check =
+        addCheck(outcome_.checks, id, holds, std::move(value), std::move(limit), std::move(sentence));
     check.step = outcome_.step;
     check.rank = outcome_.drill.rank;
-    check.sentence = std::move(sentence);
-    outcome_.checks.push_back(std::move(check));
 }
 
 // The host notes what it does and what it sees stop. A rank that fails by itself says so: that is its moment.

@@ -1,6 +1,7 @@
 #include "core/gates/environment_checks.h"
 
 #include "core/config/json.h"
+#include "core/gates/gate_check.h"
 #include "core/gates/text.h"
 
 #include <fmt/format.h>
@@ -32,18 +33,14 @@ constexpr std::array<std::pair<const char*, const char*>, 8> kSame = {{
     {"dataset_size", "preflight.dataset_size"},
 }};
 
-GateCheck check(const std::string& id, bool holds, std::string value, std::string limit, std::string sentence,
-                std::string fix = {})
+// `fix` is of use where the check fails only.
+GateCheck& add(std::vector<GateCheck>& checks, const std::string& id, bool holds, std::string value,
+               std::string limit, std::string sentence, std::string fix = {})
 {
-    GateCheck c;
-    c.id = id;
-    c.verdict = holds ? "pass" : "fail";
-    c.value = std::move(value);
-    c.limit = std::move(limit);
-    c.sentence = std::move(sentence);
+    GateCheck& check = addCheck(checks, id, holds, std::move(value), std::move(limit), std::move(sentence));
     if (!holds)
-        c.fix = std::move(fix);
-    return c;
+        check.fix = std::move(fix);
+    return check;
 }
 
 void addFlag(std::vector<GateCheck>& checks, const EnvironmentReport& single, const EnvironmentReport& ddp,
@@ -54,12 +51,11 @@ void addFlag(std::vector<GateCheck>& checks, const EnvironmentReport& single, co
     if (a.empty() && b.empty())
         return;
     const bool ok = a == wanted && b == wanted;
-    checks.push_back(check(id, ok || noteWithoutGpu, a == b ? a : fmt::format("single {}, ddp {}", a, b),
-                           wanted,
-                           ok               ? holds
-                           : noteWithoutGpu ? noteWithoutGpu
-                                            : fails,
-                           fix));
+    add(checks, id, ok || noteWithoutGpu, a == b ? a : fmt::format("single {}, ddp {}", a, b), wanted,
+        ok               ? holds
+        : noteWithoutGpu ? noteWithoutGpu
+                         : fails,
+        fix);
     if (!ok)
         checks.back().cause = cause;
 }
@@ -143,17 +139,16 @@ std::vector<GateCheck> environmentChecks(const EnvironmentReport& single, const 
         if (a.empty() && b.empty() && !mustBeKnown)
             continue;
         if (a.empty() && b.empty()) {
-            checks.push_back(
-                check(id, false, "not reported", "", fmt::format("The ranks did not report {}.", key)));
-            checks.back().verdict = "cannot_judge";
-            checks.back().fix = "Run once with --record step, or check that lockstep-worker starts";
+            GateCheck& unknown = addUnjudged(checks, id, fmt::format("The ranks did not report {}.", key));
+            unknown.value = "not reported";
+            unknown.fix = "Run once with --record step, or check that lockstep-worker starts";
             continue;
         }
-        checks.push_back(check(id, a == b, b.empty() ? "not set" : b, a.empty() ? "not set" : a,
-                               a == b ? "The same for the single process and for every rank."
-                                      : fmt::format("{} is {} in the single run and {} in DDP.", key,
-                                                    a.empty() ? "not set" : a, b.empty() ? "not set" : b),
-                               fmt::format("Start both runs with the same {}", key)));
+        add(checks, id, a == b, b.empty() ? "not set" : b, a.empty() ? "not set" : a,
+            a == b ? "The same for the single process and for every rank."
+                   : fmt::format("{} is {} in the single run and {} in DDP.", key, a.empty() ? "not set" : a,
+                                 b.empty() ? "not set" : b),
+            fmt::format("Start both runs with the same {}", key));
     }
     const bool cuda = need.device == "cuda" || need.backend == "nccl";
     const char* tf32OnCpu = cuda ? nullptr : "TF32 is of GPUs only; these runs use the CPU.";
@@ -179,32 +174,28 @@ std::vector<GateCheck> environmentChecks(const EnvironmentReport& single, const 
     const std::string devices = machine.devices.empty()
                                     ? std::string("cpu")
                                     : fmt::format("cpu, {}", fmt::join(machine.devices, ", "));
-    checks.push_back(check("preflight.devices", !cuda || !machine.devices.empty(), devices, need.device,
-                           cuda && machine.devices.empty() ? "DDP asks for a GPU, this machine shows none."
-                           : machine.driver.empty()        ? "No GPU driver is loaded; none is asked for."
-                                                           : machine.driver,
-                           "Use --device cpu --backend gloo, or a machine with a GPU"));
+    add(checks, "preflight.devices", !cuda || !machine.devices.empty(), devices, need.device,
+        cuda && machine.devices.empty() ? "DDP asks for a GPU, this machine shows none."
+        : machine.driver.empty()        ? "No GPU driver is loaded; none is asked for."
+                                        : machine.driver,
+        "Use --device cpu --backend gloo, or a machine with a GPU");
     const bool backend = need.backend == "gloo" || (cuda && !machine.devices.empty());
-    checks.push_back(check(
-        "preflight.backend", backend, need.backend, machine.devices.empty() ? "gloo" : "gloo, nccl",
-        backend ? "The backend can be used on this machine." : "NCCL needs a GPU.", "Use --backend gloo"));
-    checks.push_back(check("preflight.interfaces", machine.loopback,
-                           machine.loopback
-                               ? (machine.interfaces.empty()
-                                      ? std::string("loopback")
-                                      : fmt::format("loopback, {}", fmt::join(machine.interfaces, ", ")))
-                               : std::string("no loopback"),
-                           "loopback",
-                           machine.loopback ? "The ranks of this machine reach each other."
-                                            : "The ranks meet at 127.0.0.1, which is down.",
-                           "Bring the loopback interface up"));
-    GateCheck cores =
-        check("preflight.cores", true, counted(std::int64_t(need.ranks) * need.threads, "thread", "threads"),
-              counted(machine.cores, "core", "cores"), "");
-    cores.sentence = need.ranks * need.threads <= machine.cores
-                         ? "Every rank has a core of its own."
-                         : "The ranks share cores: slower, with the same results.";
-    checks.push_back(std::move(cores));
+    add(checks, "preflight.backend", backend, need.backend, machine.devices.empty() ? "gloo" : "gloo, nccl",
+        backend ? "The backend can be used on this machine." : "NCCL needs a GPU.", "Use --backend gloo");
+    add(checks, "preflight.interfaces", machine.loopback,
+        machine.loopback
+            ? (machine.interfaces.empty() ? std::string("loopback")
+                                          : fmt::format("loopback, {}", fmt::join(machine.interfaces, ", ")))
+            : std::string("no loopback"),
+        "loopback",
+        machine.loopback ? "The ranks of this machine reach each other."
+                         : "The ranks meet at 127.0.0.1, which is down.",
+        "Bring the loopback interface up");
+    add(checks, "preflight.cores", true,
+        counted(std::int64_t(need.ranks) * need.threads, "thread", "threads"),
+        counted(machine.cores, "core", "cores"),
+        need.ranks * need.threads <= machine.cores ? "Every rank has a core of its own."
+                                                   : "The ranks share cores: slower, with the same results.");
     return checks;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/align/compare.h"
+#include "core/gates/gate_check.h"
 #include "core/gates/gradients_judge.h"
 #include "core/gates/sample_agreement.h"
 
@@ -46,19 +47,9 @@ private:
 
     GateCheck& add(const char* id, bool holds, std::string value, std::string limit, std::string sentence)
     {
-        GateCheck check;
-        check.id = id;
-        check.verdict = holds ? "pass" : "fail";
-        check.value = std::move(value);
-        check.limit = std::move(limit);
-        check.sentence = std::move(sentence);
-        gate_.checks.push_back(std::move(check));
-        return gate_.checks.back();
+        return addCheck(gate_.checks, id, holds, std::move(value), std::move(limit), std::move(sentence));
     }
-    void cannotJudge(const char* id, std::string why)
-    {
-        add(id, false, "not judged", "", std::move(why)).verdict = "cannot_judge";
-    }
+    void cannotJudge(const char* id, std::string why) { addUnjudged(gate_.checks, id, std::move(why)); }
 
     void forced();
     Status publishedRule();

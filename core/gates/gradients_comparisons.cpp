@@ -29,12 +29,6 @@ std::string shown(Quantity quantity, std::uint64_t bits)
     return fmt::format("{}", std::int64_t(bits));
 }
 
-std::string titleOf(Quantity quantity)
-{
-    const QuantityInfo* info = quantityInfo(quantity);
-    return info ? std::string(info->title) : std::string("an unknown quantity");
-}
-
 } // namespace
 
 void GradientsChecks::place(GateCheck& check, const FirstDifference& first)

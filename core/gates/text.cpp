@@ -20,6 +20,12 @@ std::string counted(std::int64_t number, const char* singular, const char* plura
     return grouped(number) + ' ' + (number == 1 ? singular : plural);
 }
 
+std::string titleOf(Quantity quantity)
+{
+    const QuantityInfo* info = quantityInfo(quantity);
+    return info ? std::string(info->title) : std::string("an unknown quantity");
+}
+
 std::string evidenceJson(const std::vector<EvidenceRow>& rows)
 {
     rapidjson::StringBuffer buffer;

@@ -1,6 +1,8 @@
 // Small text helpers of the gates: grouped numbers, evidence rows.
 #pragma once
 
+#include "core/base/quantity.h"
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -12,6 +14,9 @@ namespace lockstep {
 std::string grouped(std::int64_t number);
 // "1 sample", "2 samples".
 std::string counted(std::int64_t number, const char* singular, const char* plural);
+
+// The title of a quantity, for sentences.
+std::string titleOf(Quantity quantity);
 
 // A row of evidence for people: what it is, and the values.
 struct EvidenceRow {
