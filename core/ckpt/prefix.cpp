@@ -141,6 +141,15 @@ std::vector<std::string_view> splitKey(std::string_view key)
     }
 }
 
+std::string withoutPrefix(std::string_view key, std::string_view prefix)
+{
+    if (key.size() <= prefix.size() || !key.starts_with(prefix))
+        return std::string(key);
+    const bool dot = !prefix.empty() && prefix.back() != '.' && key[prefix.size()] == '.' &&
+                     key.size() > prefix.size() + 1;
+    return std::string(key.substr(prefix.size() + dot));
+}
+
 std::string withoutWrappers(std::string_view key)
 {
     return without(key, isWrapperSegment);

@@ -26,6 +26,9 @@ std::vector<std::string_view> splitKey(std::string_view key);
 // Without the wrapper segments; the last segment stays. Both also read paths (walk.h): "/s:model/s:module.weight" becomes
 // "/s:model/s:weight".
 std::string withoutWrappers(std::string_view key);
+// Without this prefix where the key begins with it and something is left; "module" is meant as "module.": no name begins
+// with a dot.
+std::string withoutPrefix(std::string_view key, std::string_view prefix);
 // Without every segment named in `drop`.
 std::string withoutSegments(std::string_view key, std::span<const std::string> drop);
 // The longest prefix ("module.", "model.backbone.") that all keys share, ending with a dot; at least one

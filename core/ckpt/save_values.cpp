@@ -87,12 +87,7 @@ std::string ValueSaver::rename(const std::string& name) const
 {
     std::string result = name;
     for (const std::string& prefix : options_.strip)
-        if (result.size() > prefix.size() && result.starts_with(prefix)) {
-            // "module" is meant as "module.": no name begins with a dot.
-            const bool dot = !prefix.empty() && prefix.back() != '.' && result[prefix.size()] == '.' &&
-                             result.size() > prefix.size() + 1;
-            result.erase(0, prefix.size() + dot);
-        }
+        result = withoutPrefix(result, prefix);
     if (options_.dropWrappers)
         result = withoutWrappers(result);
     return options_.addPrefix + result;

@@ -57,8 +57,7 @@ RepairPreviewPtr previewRepair(const CheckpointTreePtr& tree, const RepairChoice
         std::string name = key.name;
         out->fitBefore += fits(name);
         for (const std::string& prefix : options.strip)
-            if (name.starts_with(prefix))
-                name.erase(0, prefix.size());
+            name = withoutPrefix(name, prefix);
         out->fitAfter += fits(name);
         ++out->keys;
     }

@@ -1,10 +1,7 @@
-// Findings: the shared corpus and its catalogue, files made here with wrappers in any nesting, and random bit flips.
+// Findings: the shared corpus and its catalogue, and files made here with wrappers in any nesting.
 #include "core/ckpt/catalogue.h"
 #include "core/ckpt/open.h"
-#include "core/ckpt/torch_zip_writer.h"
-#include "core/ckpt/verify.h"
-#include "core/ckpt/walk.h"
-#include "core/ckpt/zip_archive.h"
+#include "tests/core/ckpt/verify_files.h"
 
 #include <QFile>
 #include <QJsonArray>
@@ -12,17 +9,12 @@
 #include <QJsonObject>
 #include <QTemporaryDir>
 #include <QTest>
-#include <random>
 #include <set>
 
 using namespace lockstep;
+using namespace lockstep::test;
 
 namespace {
-
-QString corpus()
-{
-    return QStringLiteral(LOCKSTEP_SHARED_DIR "/corpus");
-}
 
 QSet<QString> rows(const QJsonValue& list)
 {
@@ -40,50 +32,8 @@ bool isDamage(const QString& row)
     return named.contains(row) || (number >= 16 && number <= 29) || (number >= 36 && number <= 40);
 }
 
-VerifyReport verifyFile(const QString& path, const QString& target = {})
-{
-    std::optional<Target> against;
-    if (!target.isEmpty())
-        against = std::move(readTarget(target.toStdString())).value();
-    return std::move(verifyCheckpoint(path.toStdString(), against ? &*against : nullptr)).value();
-}
-
-QString text(const VerifyReport& report)
-{
-    QString all;
-    for (const Verdict& verdict : report.verdicts) {
-        all += QString::fromStdString("[" + verdict.row + "] " + verdict.sentence + " " + verdict.key + " ");
-        for (const std::string& line : verdict.evidence)
-            all += QString::fromStdString(line) + QLatin1Char(' ');
-    }
-    return all;
-}
-
-std::set<std::string> rowsOf(const VerifyReport& report)
-{
-    std::set<std::string> result;
-    for (const Verdict& verdict : report.verdicts)
-        result.insert(verdict.row);
-    return result;
-}
-
 const std::vector<std::string> kPlainKeys = {"stem.weight", "stem.bias", "blocks.0.fc.weight",
                                              "blocks.1.fc.weight", "head.weight"};
-
-// A checkpoint with these keys, each a [2, 2] tensor.
-QString writeKeys(const QTemporaryDir& folder, const std::vector<std::string>& keys)
-{
-    static const std::array<float, 4> values = {1, 2, 3, 4};
-    SaveDict dict;
-    for (const std::string& key : keys)
-        dict.set(key, SaveTensor::dense(DType::Float32, {2, 2}, std::as_bytes(std::span(values))));
-    const QString file = folder.filePath(QStringLiteral("ckpt.pt"));
-    TorchZipOptions options;
-    options.durable = false;
-    if (!writeTorchZip(file.toStdString(), dict, options).ok())
-        qFatal("the file could not be written");
-    return file;
-}
 
 Target targetOf(const std::vector<std::string>& keys)
 {
@@ -121,11 +71,6 @@ private Q_SLOTS:
     void unrelatedKeysAreNotExplainedByAWrapper();
     void sameKeysGiveNoFinding();
     void aScalerIsMissedOnlyByRunsThatScale();
-    void cutFileHasTheRowOfItsSize_data();
-    void cutFileHasTheRowOfItsSize();
-    // LOCKSTEP_CKPT_FLIPS=1000 for the full count.
-    void singleBitFlipsAreFoundAndNamed();
-    void recordsWithoutChecksumRaiseNoAlarm();
 };
 
 void TestCkptVerdict::filesOfTheCorpus_data()
@@ -326,131 +271,6 @@ void TestCkptVerdict::aScalerIsMissedOnlyByRunsThatScale()
     QVERIFY(!missed(&target, "scaler"));
     target.amp = "fp16";
     QVERIFY(missed(&target, "scaler"));
-}
-
-void TestCkptVerdict::cutFileHasTheRowOfItsSize_data()
-{
-    QTest::addColumn<qint64>("size");
-    QTest::addColumn<QString>("row");
-    QTest::addColumn<bool>("wholeBlocks");
-    QTest::newRow("below 4 KiB") << qint64{3000} << "16" << false;
-    QTest::newRow("4 KiB") << qint64{4096} << "16" << true;
-    QTest::newRow("20,000 bytes") << qint64{20000} << "17" << false;
-    QTest::newRow("64 KiB") << qint64{65536} << "17" << true;
-    QTest::newRow("above 64 KiB") << qint64{65537} << "16" << false;
-}
-
-void TestCkptVerdict::cutFileHasTheRowOfItsSize()
-{
-    QFETCH(qint64, size);
-    QFETCH(QString, row);
-    QFETCH(bool, wholeBlocks);
-    QTemporaryDir folder;
-    std::vector<std::string> keys;
-    for (int i = 0; i < 1000; ++i)
-        keys.push_back("layer" + std::to_string(i) + ".weight");
-    const QString file = writeKeys(folder, keys);
-    QVERIFY(QFileInfo(file).size() > size);
-    QVERIFY(QFile::resize(file, size));
-    const VerifyReport report = verifyFile(file);
-    QCOMPARE(rowsOf(report), std::set<std::string>{row.toStdString()});
-    QCOMPARE(!report.verdicts[0].evidence.empty(), wholeBlocks);
-}
-
-namespace {
-
-// A file with tied, transposed and sliced tensors of random sizes and bytes.
-QString writeRandom(const QTemporaryDir& folder, std::mt19937_64& random,
-                    std::vector<std::vector<std::byte>>& pool)
-{
-    SaveDict model;
-    pool.clear();
-    pool.reserve(32);
-    const int count = 3 + static_cast<int>(random() % 10);
-    for (int i = 0; i < count; ++i) {
-        const std::int64_t rows = 1 + static_cast<std::int64_t>(random() % 20),
-                           columns = 1 + static_cast<std::int64_t>(random() % 40);
-        std::vector<std::byte> bytes(static_cast<std::size_t>(rows * columns) * 4);
-        for (std::byte& b : bytes)
-            b = static_cast<std::byte>(random());
-        pool.push_back(std::move(bytes));
-        SaveTensor tensor = SaveTensor::dense(DType::Float32, {rows, columns}, pool.back());
-        model.set("layer" + std::to_string(i) + ".weight", tensor);
-        if (random() % 4 == 0) {
-            std::swap(tensor.shape[0], tensor.shape[1]);
-            std::swap(tensor.stride[0], tensor.stride[1]);
-            model.set("tied" + std::to_string(i) + ".weight", tensor);
-        }
-    }
-    SaveDict root;
-    root.set("model", model);
-    root.set("epoch", 3);
-    const QString file = folder.filePath(QStringLiteral("random.pt"));
-    TorchZipOptions options;
-    options.durable = false;
-    if (!writeTorchZip(file.toStdString(), root, options).ok())
-        qFatal("the file could not be written");
-    return file;
-}
-
-} // namespace
-
-void TestCkptVerdict::singleBitFlipsAreFoundAndNamed()
-{
-    const int wanted = qEnvironmentVariableIsSet("LOCKSTEP_CKPT_FLIPS")
-                           ? qEnvironmentVariableIntValue("LOCKSTEP_CKPT_FLIPS")
-                           : 100;
-    QTemporaryDir folder;
-    std::mt19937_64 random(77);
-    std::vector<std::vector<std::byte>> pool;
-    for (int round = 0; round < wanted; ++round) {
-        const QString path = writeRandom(folder, random, pool);
-        QVERIFY2(verifyFile(path).passed(), "the file is sound before the flip");
-        std::uint64_t position = 0;
-        std::set<std::string> keys;
-        {
-            const Checkpoint checkpoint = std::move(openCheckpoint(path.toStdString())).value();
-            const std::uint32_t storage = static_cast<std::uint32_t>(random() % checkpoint.storages.size());
-            const StorageInfo& info = checkpoint.storages[storage];
-            const ZipArchive& archive = *checkpoint.archives[info.archive];
-            const auto payload = archive.payload(info.record);
-            QVERIFY(payload.ok());
-            position = static_cast<std::uint64_t>(payload->data() - archive.file()->bytes().data()) +
-                       random() % payload->size();
-            for (const TensorLeaf& leaf : listTensors(checkpoint))
-                if (leaf.tensor->storage == storage)
-                    keys.insert(leaf.name);
-        }
-        QFile file(path);
-        QVERIFY(file.open(QIODevice::ReadWrite));
-        QVERIFY(file.seek(static_cast<qint64>(position)));
-        char byte = 0;
-        QCOMPARE(file.read(&byte, 1), 1);
-        byte = static_cast<char>(byte ^ (1 << (random() % 8)));
-        QVERIFY(file.seek(static_cast<qint64>(position)));
-        QCOMPARE(file.write(&byte, 1), 1);
-        file.close();
-
-        const VerifyReport report = verifyFile(path);
-        QCOMPARE(report.verdicts.empty(), false);
-        std::set<std::string> named;
-        for (const Verdict& verdict : report.verdicts) {
-            if (verdict.row != "24")
-                continue;
-            named.insert(verdict.evidence.begin(), verdict.evidence.end());
-        }
-        QCOMPARE(named, keys);
-    }
-}
-
-void TestCkptVerdict::recordsWithoutChecksumRaiseNoAlarm()
-{
-    const QString file = corpus() + QStringLiteral("/extra/nocrc.pt");
-    if (!QFile::exists(file))
-        QSKIP("No shared corpus beside the source tree");
-    const VerifyReport report = verifyFile(file);
-    QVERIFY2(report.passed(), qPrintable(text(report)));
-    QVERIFY(report.recordsWithoutCrc > 0);
 }
 
 QTEST_APPLESS_MAIN(TestCkptVerdict)
