@@ -14,6 +14,12 @@ class Reader:
         self.at += struct.calcsize("<" + form)
         return values if len(values) > 1 else values[0]
 
+    def many(self, form):
+        """A count, then as many of eight bytes."""
+        n = self.take("I")
+        self.at += 8 * n
+        return list(struct.unpack_from(f"<{n}{form}", self.data, self.at - 8 * n))
+
     def text(self):
         n = self.take("I")
         self.at += n
@@ -32,20 +38,15 @@ def frames(path):
 
 
 def step_record(payload):
-    r = Reader(payload)
-    rank, step = r.take("iq")
-    values = {}
-    for _ in range(r.take("I")):
-        quantity, index, bits = r.take("HHQ")
-        values[quantity, index] = bits
-    return rank, step, values
+    rank, step, count = struct.unpack_from("<iqI", payload)
+    rows = struct.iter_unpack("<HHQ", payload[16 : 16 + 12 * count])
+    return rank, step, {(quantity, index): bits for quantity, index, bits in rows}
 
 
 def samples_record(payload):
     r = Reader(payload)
     rank, step, micro, epoch = r.take("iqiq")
-    ids = [r.take("q") for _ in range(r.take("I"))]
-    hashes = [r.take("Q") for _ in range(r.take("I"))]
+    ids, hashes = r.many("q"), r.many("Q")
     return rank, step, micro, epoch, ids, hashes
 
 
@@ -53,8 +54,7 @@ def tensor_record(payload):
     r = Reader(payload)
     rank, step = r.take("iq")
     name = r.text()
-    buffer, has = r.take("BI")
-    local, local_print, reduced, reduced_print, update, state, state_print = r.take("QQQQQQQ")
+    buffer, has, local, local_print, reduced, reduced_print, update, state, state_print = r.take("BIQQQQQQQ")
     return rank, step, name, {"buffer": buffer, "has": has, "local": local, "local_print": local_print,
                               "reduced": reduced, "reduced_print": reduced_print, "update": update, "state": state,
                               "state_print": state_print}
