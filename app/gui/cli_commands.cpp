@@ -53,14 +53,15 @@ CliCommands::~CliCommands()
 }
 
 void CliCommands::run(const QString& command, const QStringList& arguments, int mostAllowed, Done done,
-                      const QString& workingFolder, bool waits)
+                      const QString& workingFolder, bool waits, int call)
 {
     const QString program = findCli();
     auto scratch = std::make_shared<QTemporaryDir>();
     if (program.isEmpty()) {
         Q_EMIT failed(command,
                       tr("lockstep-cli was not found. It does the work and should stand beside this program. "
-                         "Install it there or set LOCKSTEP_CLI."));
+                         "Install it there or set LOCKSTEP_CLI."),
+                      call);
         return;
     }
     // Files instead of pipes: a command that outlives the window may go on writing.
@@ -83,25 +84,26 @@ void CliCommands::run(const QString& command, const QStringList& arguments, int 
         Q_EMIT pendingChanged(pending());
     };
     connect(process, &QProcess::finished, this,
-            [this, finish, scratch, output, error, command, mostAllowed, done](int code,
-                                                                               QProcess::ExitStatus status) {
+            [this, finish, scratch, output, error, command, mostAllowed, done,
+             call](int code, QProcess::ExitStatus status) {
                 finish();
                 if (status == QProcess::NormalExit && code <= mostAllowed)
                     done(code, contents(output));
                 else if (status == QProcess::NormalExit)
-                    Q_EMIT failed(command, sentenceOf(contents(error)));
+                    Q_EMIT failed(command, sentenceOf(contents(error)), call);
                 else
-                    Q_EMIT failed(command, tr("The command was cancelled."));
+                    Q_EMIT failed(command, tr("The command was cancelled."), call);
             });
     connect(
         process, &QProcess::errorOccurred, this,
-        [this, finish, command, program](QProcess::ProcessError what) {
+        [this, finish, command, program, call](QProcess::ProcessError what) {
             if (what != QProcess::FailedToStart)
                 return; // finished() reports the rest
             finish();
             Q_EMIT failed(
                 command,
-                tr("%1 could not be started. It is not an executable program. Build it again.").arg(program));
+                tr("%1 could not be started. It is not an executable program. Build it again.").arg(program),
+                call);
         });
     process->start(program, arguments);
     Q_EMIT pendingChanged(pending());
@@ -113,27 +115,33 @@ void CliCommands::createProject(const QString& folder, const QString& workload)
         [this, folder](int, const QByteArray&) { Q_EMIT projectCreated(folder); });
 }
 
-void CliCommands::startRunWith(const RunConfig& config, const QStringList& further)
+int CliCommands::startRunWith(const RunConfig& config, const QStringList& further)
 {
+    const int call = ++calls_;
     QStringList words{QStringLiteral("run"), folder_};
     words += runArguments(config);
     words << further << QStringLiteral("--detach") << QStringLiteral("--json");
-    run(QStringLiteral("run"), words, 0,
-        [this](int, const QByteArray& output) { runBegan(QStringLiteral("run"), output, {}); });
+    run(
+        QStringLiteral("run"), words, 0,
+        [this, call](int, const QByteArray& output) { runBegan(QStringLiteral("run"), output, call, {}); },
+        {}, false, call);
+    return call;
 }
 
 // The document of a detached run that has begun.
-void CliCommands::runBegan(const QString& command, const QByteArray& answer,
+void CliCommands::runBegan(const QString& command, const QByteArray& answer, int call,
                            const std::function<void(const QString& id)>& then)
 {
     const Result<rapidjson::Document> json = parseJson(answer.toStdString(), "The answer of lockstep-cli");
     if (!json || !json->IsObject() || !json->HasMember("run") || !(*json)["run"].IsString()) {
-        Q_EMIT failed(command, tr("The answer of lockstep-cli could not be read. The run may have "
-                                  "started; it then appears in the list."));
+        Q_EMIT failed(command,
+                      tr("The answer of lockstep-cli could not be read. The run may have "
+                         "started; it then appears in the list."),
+                      call);
         return;
     }
     const QString id = QString::fromUtf8((*json)["run"].GetString());
-    Q_EMIT runStarted(id);
+    Q_EMIT runStarted(id, call);
     if (then)
         then(id);
 }
@@ -158,7 +166,7 @@ void CliCommands::startScript(QList<ScriptRun> scripts, const QString& after)
     const auto begun = [this, scripts](const QString& id) { startScript(scripts, id); };
     run(
         QStringLiteral("probe"), words, 0,
-        [this, begun](int, const QByteArray& output) { runBegan(QStringLiteral("probe"), output, begun); },
+        [this, begun](int, const QByteArray& output) { runBegan(QStringLiteral("probe"), output, 0, begun); },
         scriptFolder, !after.isEmpty());
 }
 

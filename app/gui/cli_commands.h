@@ -22,8 +22,8 @@ public:
 
     void setProjectFolder(const QString& folder) override { folder_ = folder; }
     void createProject(const QString& folder, const QString& workload) override;
-    void startRun(const RunConfig& config) override { startRunWith(config, {}); }
-    void startRunWith(const RunConfig& config, const QStringList& words) override;
+    int startRun(const RunConfig& config) override { return startRunWith(config, {}); }
+    int startRunWith(const RunConfig& config, const QStringList& words) override;
     void startScripts(const QList<ScriptRun>& scripts) override { startScript(scripts, {}); }
     void checkInterpreter(const QString& path) override;
     void stopRun(const QString& runId) override;
@@ -42,16 +42,18 @@ public:
     void cancelPending() override;
 
 private:
-    // `done` gets the exit code and standard output; on an exit code above `mostAllowed` failed() is emitted instead.
+    // `done` gets the exit code and standard output; on an exit code above `mostAllowed` failed() is emitted instead, with
+    // `call`.
     using Done = std::function<void(int exitCode, const QByteArray& output)>;
     void run(const QString& command, const QStringList& arguments, int mostAllowed, Done done,
-             const QString& workingFolder = {}, bool waits = false);
+             const QString& workingFolder = {}, bool waits = false, int call = 0);
     void startScript(QList<ScriptRun> scripts, const QString& after);
-    void runBegan(const QString& command, const QByteArray& answer,
+    void runBegan(const QString& command, const QByteArray& answer, int call,
                   const std::function<void(const QString& id)>& then);
     void changeStore(const QString& runId, bool remove);
 
     QString folder_;
+    int calls_ = 0; // of startRun
     QList<QProcess*> running_;
     // Of running_: those that wait for another run's end. They are nothing to look at and no part of what Cancel means; to
     // stop that run ends them.

@@ -1,6 +1,7 @@
 // lockstep: the dashboard. Reads projects, starts runs through lockstep-cli, never trains and never writes records.
 #include "app/gui/cli_commands.h"
 #include "app/gui/screenshots.h"
+#include "app/gui/widget_places.h"
 #include "ui/models/cli_program.h"
 #include "ui/pages/start_page.h"
 #include "ui/widgets/theme.h"
@@ -139,6 +140,8 @@ int runWindow(QApplication& app, const Options& options)
                          });
         window.openProject(QString::fromStdString(options.project));
     }
+    if (WidgetPlaces::wanted())
+        new WidgetPlaces(&window);
     window.show();
     return app.exec();
 }

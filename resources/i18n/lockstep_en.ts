@@ -168,12 +168,46 @@
     </message>
 </context>
 <context>
+    <name>lockstep::FindingOffer</name>
+    <message numerus="yes">
+        <source>%n micro-batch(es) per step</source>
+        <translation>
+            <numerusform>%n micro-batch per step</numerusform>
+            <numerusform>%n micro-batches per step</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n sample(s) per rank</source>
+        <translation>
+            <numerusform>%n sample per rank</numerusform>
+            <numerusform>%n samples per rank</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rank(s)</source>
+        <translation>
+            <numerusform>%n rank</numerusform>
+            <numerusform>%n ranks</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>lockstep::FindingsPage</name>
     <message numerus="yes">
         <source>%n finding(s)</source>
         <translation>
             <numerusform>%n finding</numerusform>
             <numerusform>%n findings</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::GatePage</name>
+    <message numerus="yes">
+        <source>%n gate(s) before were overridden</source>
+        <translation>
+            <numerusform>%n gate before was overridden</numerusform>
+            <numerusform>%n gates before were overridden</numerusform>
         </translation>
     </message>
 </context>
@@ -201,6 +235,16 @@
         <translation>
             <numerusform>%n value is not finite.</numerusform>
             <numerusform>%n values are not finite.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::OverviewNotes</name>
+    <message numerus="yes">
+        <source>%n more finding(s)</source>
+        <translation>
+            <numerusform>%n more finding</numerusform>
+            <numerusform>%n more findings</numerusform>
         </translation>
     </message>
 </context>
@@ -283,6 +327,23 @@
     </message>
 </context>
 <context>
+    <name>lockstep::ReportPage</name>
+    <message numerus="yes">
+        <source>%n gate(s) were overridden</source>
+        <translation>
+            <numerusform>%n gate was overridden</numerusform>
+            <numerusform>%n gates were overridden</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more in Findings</source>
+        <translation>
+            <numerusform>%n more in Findings</numerusform>
+            <numerusform>%n more in Findings</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>lockstep::RunsPage</name>
     <message numerus="yes">
         <source>%n run(s)</source>
@@ -333,50 +394,6 @@
         <translation>
             <numerusform>%n core</numerusform>
             <numerusform>%n cores</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>lockstep::FindingOffer</name>
-    <message numerus="yes">
-        <source>%n micro-batch(es) per step</source>
-        <translation>
-            <numerusform>%n micro-batch per step</numerusform>
-            <numerusform>%n micro-batches per step</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n sample(s) per rank</source>
-        <translation>
-            <numerusform>%n sample per rank</numerusform>
-            <numerusform>%n samples per rank</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n rank(s)</source>
-        <translation>
-            <numerusform>%n rank</numerusform>
-            <numerusform>%n ranks</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>lockstep::GatePage</name>
-    <message numerus="yes">
-        <source>%n gate(s) before were overridden</source>
-        <translation>
-            <numerusform>%n gate before was overridden</numerusform>
-            <numerusform>%n gates before were overridden</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>lockstep::ReportPage</name>
-    <message numerus="yes">
-        <source>%n gate(s) were overridden</source>
-        <translation>
-            <numerusform>%n gate was overridden</numerusform>
-            <numerusform>%n gates were overridden</numerusform>
         </translation>
     </message>
 </context>

@@ -2379,6 +2379,57 @@ ence</source>
     </message>
 </context>
 <context>
+    <name>lockstep::FindingDetail</name>
+    <message>
+        <source>Finding</source>
+        <translation>诊断</translation>
+    </message>
+    <message>
+        <source>Speaks for it</source>
+        <translation>支持的证据</translation>
+    </message>
+    <message>
+        <source>Rules out</source>
+        <translation>排除</translation>
+    </message>
+    <message>
+        <source>Fix</source>
+        <translation>修复</translation>
+    </message>
+    <message>
+        <source>Open in Curves</source>
+        <translation>在曲线页打开</translation>
+    </message>
+    <message>
+        <source>cause %1</source>
+        <translation>原因 %1</translation>
+    </message>
+    <message>
+        <source> or </source>
+        <translation> 或 </translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
+    </message>
+    <message>
+        <source>rank %1</source>
+        <translation>rank %1</translation>
+    </message>
+    <message>
+        <source>all ranks</source>
+        <translation>所有 rank</translation>
+    </message>
+    <message>
+        <source>%1 against %2</source>
+        <translation>%1 对比 %2</translation>
+    </message>
+    <message>
+        <source>Run again with %1</source>
+        <translation>以 %1 重新运行</translation>
+    </message>
+</context>
+<context>
     <name>lockstep::FindingOffer</name>
     <message numerus="yes">
         <source>%n micro-batch(es) per step</source>
@@ -2501,34 +2552,8 @@ ence</source>
         <translation>诊断，按确定性排序</translation>
     </message>
     <message>
-        <source>No finding yet. Mark two runs with A and B in Runs, then diagnose them:
-what was recorded is searched for the first broken link and its cause.</source>
-        <translation>还没有诊断。请在运行页标记 A 和 B，然后进行诊断：
-程序会在记录中查找首个断裂环节及其原因。</translation>
-    </message>
-    <message>
         <source>The diagnosis could not be made</source>
         <translation>无法完成诊断</translation>
-    </message>
-    <message>
-        <source>Finding</source>
-        <translation>诊断</translation>
-    </message>
-    <message>
-        <source>Speaks for it</source>
-        <translation>支持的证据</translation>
-    </message>
-    <message>
-        <source>Rules out</source>
-        <translation>排除</translation>
-    </message>
-    <message>
-        <source>Fix</source>
-        <translation>修复</translation>
-    </message>
-    <message>
-        <source>Open in Curves</source>
-        <translation>在曲线页打开</translation>
     </message>
     <message>
         <source>A %1 against B %2</source>
@@ -2539,26 +2564,6 @@ what was recorded is searched for the first broken link and its cause.</source>
         <translation>
             <numerusform>%n 条诊断</numerusform>
         </translation>
-    </message>
-    <message>
-        <source>cause %1</source>
-        <translation>原因 %1</translation>
-    </message>
-    <message>
-        <source>step %1</source>
-        <translation>第 %1 步</translation>
-    </message>
-    <message>
-        <source>rank %1</source>
-        <translation>rank %1</translation>
-    </message>
-    <message>
-        <source>all ranks</source>
-        <translation>所有 rank</translation>
-    </message>
-    <message>
-        <source>%1 against %2</source>
-        <translation>%1 对比 %2</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -2581,16 +2586,8 @@ what was recorded is searched for the first broken link and its cause.</source>
         <translation>此处显示诊断所涉运行的因果链。</translation>
     </message>
     <message>
-        <source> or </source>
-        <translation> 或 </translation>
-    </message>
-    <message>
         <source>A run of this finding is gone.</source>
         <translation>此诊断所涉的一次运行已不存在。</translation>
-    </message>
-    <message>
-        <source>Run again with %1</source>
-        <translation>以 %1 重新运行</translation>
     </message>
     <message>
         <source>None of %1 explains the separating run</source>
@@ -2611,6 +2608,18 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>Diagnose A and B says whether the finding is gone.</source>
         <translation>“诊断 A 与 B”会说明该诊断是否消失。</translation>
+    </message>
+    <message>
+        <source>What was recorded is searched for the first broken link and its cause.</source>
+        <translation>将在已记录的内容中查找第一个断裂环节及其原因。</translation>
+    </message>
+    <message>
+        <source>No finding yet. Press Diagnose A and B.</source>
+        <translation>还没有诊断。请按“诊断 A 和 B”。</translation>
+    </message>
+    <message>
+        <source>No finding yet. Mark two runs with A and B in Runs, then diagnose them.</source>
+        <translation>还没有诊断。在运行页用 A 和 B 标记两次运行，然后进行诊断。</translation>
     </message>
 </context>
 <context>
@@ -3559,14 +3568,6 @@ what was recorded is searched for the first broken link and its cause.</source>
         <translation>它的页面说明还需记录什么，并接受书面理由。</translation>
     </message>
     <message>
-        <source>Judges the recorded runs of your script. Nothing is started.</source>
-        <translation>根据您脚本已记录的运行进行判定，不启动任何运行。</translation>
-    </message>
-    <message>
-        <source>It trains the engine&apos;s workloads only. For your script it says what to check by hand.</source>
-        <translation>它只训练引擎自带的任务。对于您的脚本，它会说明需要手动检查什么。</translation>
-    </message>
-    <message>
         <source>Judge the gate of %1</source>
         <translation>判定%1的关卡</translation>
     </message>
@@ -3644,6 +3645,12 @@ what was recorded is searched for the first broken link and its cause.</source>
         <source>finding of older runs</source>
         <translation>较旧运行的诊断</translation>
     </message>
+    <message numerus="yes">
+        <source>%n more finding(s)</source>
+        <translation>
+            <numerusform>还有 %n 条诊断</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>lockstep::OverviewPage</name>
@@ -3694,10 +3701,6 @@ what was recorded is searched for the first broken link and its cause.</source>
         <translation>有单进程运行和分布式运行后显示。</translation>
     </message>
     <message>
-        <source>What changes from %1 to %2</source>
-        <translation>从 %1 到 %2 的变化</translation>
-    </message>
-    <message>
         <source>%1 of %2 keys differ</source>
         <translation>%2 个键中 %1 个不同</translation>
     </message>
@@ -3724,6 +3727,10 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>Run your own Python script, first in one process, then with several ranks</source>
         <translation>运行您自己的 Python 脚本：先单进程，再多个 rank</translation>
+    </message>
+    <message>
+        <source>from %1 to %2</source>
+        <translation>从 %1 到 %2</translation>
     </message>
 </context>
 <context>
@@ -3995,12 +4002,20 @@ what was recorded is searched for the first broken link and its cause.</source>
         <translation>关</translation>
     </message>
     <message>
-        <source>older runs: %1</source>
-        <translation>较旧的运行：%1</translation>
-    </message>
-    <message>
         <source>judge again</source>
         <translation>重新判定</translation>
+    </message>
+    <message>
+        <source>older: %1</source>
+        <translation>较旧：%1</translation>
+    </message>
+    <message>
+        <source>Judges the recorded runs of your script. Nothing is started.</source>
+        <translation>根据您脚本已记录的运行进行判定，不启动任何运行。</translation>
+    </message>
+    <message>
+        <source>It trains the engine&apos;s workloads only. For your script it says what to check by hand.</source>
+        <translation>它只训练引擎自带的任务。对于您的脚本，它会说明需要手动检查什么。</translation>
     </message>
 </context>
 <context>
@@ -4146,12 +4161,12 @@ what was recorded is searched for the first broken link and its cause.</source>
         <translation>新窗口</translation>
     </message>
     <message>
-        <source>%1, step %2 of %3</source>
-        <translation>%1，第 %2 步，共 %3 步</translation>
+        <source>step %1 of %2</source>
+        <translation>第 %1 步，共 %2 步</translation>
     </message>
     <message>
-        <source>%1, step %2</source>
-        <translation>%1，第 %2 步</translation>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
     </message>
 </context>
 <context>
@@ -4652,6 +4667,12 @@ what was recorded is searched for the first broken link and its cause.</source>
             <numerusform>%n 关被豁免</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n more in Findings</source>
+        <translation>
+            <numerusform>诊断页中还有 %n 条</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>lockstep::RunChipBar</name>
@@ -5072,6 +5093,14 @@ what was recorded is searched for the first broken link and its cause.</source>
     <message>
         <source>asking for its torch</source>
         <translation>正在查询其 torch</translation>
+    </message>
+    <message>
+        <source>Ask it for its torch</source>
+        <translation>查询它的 torch</translation>
+    </message>
+    <message>
+        <source>The project names it. It was not started yet.</source>
+        <translation>由项目指定，尚未启动过。</translation>
     </message>
 </context>
 <context>

@@ -18,15 +18,17 @@ void CheckpointListModel::setSnapshot(const ProjectSnapshot& snapshot)
         if (QFileInfo(path).isRelative())
             path = qs(snapshot.info.folder) + QLatin1Char('/') + path;
         const RunEntry* run = snapshot.run(qs(seen.runId));
-        QStringList detail;
+        // Files of all runs are called alike: the run leads where it is known.
+        const QString file = QFileInfo(path).fileName();
+        QStringList title{run ? run->name() : file}, detail;
         if (run)
-            detail << run->name();
+            detail << file;
         if (seen.step >= 0)
-            detail << tr("step %1").arg(seen.step);
+            (run ? title : detail) << tr("step %1").arg(seen.step);
         if (seen.bytes > 0)
             detail << formatBytes(seen.bytes);
-        rows.push_back(
-            {path, QFileInfo(path).fileName(), detail.join(QStringLiteral(", ")), run && run->auxiliary()});
+        rows.push_back({path, title.join(QStringLiteral(", ")), detail.join(QStringLiteral(", ")),
+                        run && run->auxiliary()});
     }
     if (rows == project_)
         return;

@@ -31,6 +31,16 @@ Result<Changes> changesOf(RunReader& run, Quantity quantity)
     return out;
 }
 
+// Held against another number of ranks these say nothing: a process may work through the micro-batches of ranks that are
+// not there, and a script may deal its batch otherwise to several ranks than to one. Another batch shows in its samples.
+// The diagnosis reads them in the same way (core/align/diagnose/case.cpp).
+bool saysNothing(Quantity quantity, bool countedByRank)
+{
+    return quantity == Quantity::MicroSteps ||
+           (countedByRank && (quantity == Quantity::Epoch || quantity == Quantity::SamplesSeen ||
+                              quantity == Quantity::TokensSeen));
+}
+
 bool isData(Quantity quantity)
 {
     const QuantityInfo* info = quantityInfo(quantity);
@@ -42,6 +52,8 @@ bool isData(Quantity quantity)
 
 bool ComparisonRule::counts(const FirstDifference& difference) const
 {
+    if (otherRanks && saysNothing(difference.quantity, countedByRank))
+        return false;
     switch (kind) {
     case Kind::Exact:
     case Kind::Envelope:
@@ -60,6 +72,8 @@ Result<ComparisonRule> ruleFor(const RunEntry& a, RunReader& readerA, const RunE
     ComparisonRule rule;
     if (ranksOf(a.config) == ranksOf(b.config))
         return rule;
+    rule.otherRanks = true;
+    rule.countedByRank = b.script();
     const Result<Changes> buffers = changesOf(readerA, Quantity::BufferFingerprint);
     if (!buffers)
         return buffers.error();

@@ -26,6 +26,8 @@ struct ComparisonRule {
     bool batchStatistics = false; // ByDesign: a buffer changes during training (BatchNorm)
     bool randomLayers = false;    // ByDesign: random numbers are drawn in the steps (dropout)
     bool mixedPrecision = false;  // ByDesign without an envelope: sums are rounded coarsely, in another order
+    bool otherRanks = false;
+    bool countedByRank = false; // other ranks, and what a user's script counts on each of them by itself
     std::optional<Envelope> envelope;
 
     // `difference` decides whether the runs part; otherwise it is drift that is told and not judged.

@@ -10,11 +10,6 @@ struct Tr {
     Q_DECLARE_TR_FUNCTIONS(lockstep::DiagnosisOutcome)
 };
 
-bool isScriptRun(const RunEntry& run)
-{
-    return run.command || run.config.workloadOptions.contains("script");
-}
-
 } // namespace
 
 DiagnosisOutcome outcomeWithoutFinding(const RunComparison& comparison)
@@ -42,7 +37,7 @@ DiagnosisOutcome outcomeWithoutFinding(const RunComparison& comparison)
 QString whyNotProvable(const RunEntry* a, const RunEntry* b)
 {
     for (const RunEntry* run : {a, b})
-        if (run && isScriptRun(*run))
+        if (run && run->script())
             return Tr::tr("%1 is a run of your own script. Proof needs a twin that Lockstep trains itself, "
                           "and a script has "
                           "none: its findings stay likely or possible.")

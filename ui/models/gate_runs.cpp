@@ -83,6 +83,9 @@ GateRuns runsOf(const ProjectSnapshot& snapshot, const RunEntry& baseline, const
             found.push_back(name == baseline.info.name
                                 ? &baseline
                                 : newestNamed(snapshot, name, baseline.info.startedUnixMs));
+        for (const RunEntry* run : found)
+            if (run && run->running())
+                out.running = run->id();
         out.cells.push_back(cellOf(cell.title, found));
         if (cell.id && !found.empty() && found.back())
             out.*cell.id = found.back()->id();

@@ -21,6 +21,7 @@ struct GateRunCell {
 struct GateRuns {
     std::vector<GateRunCell> cells;      // empty: the gate never ran
     QString baseline, ddp, random, twin; // run ids; empty: not there yet, or not part of the gate
+    QString running;                     // the one that trains now; empty: none
 };
 
 // Of the newest judgement: its baseline and what was started after it.

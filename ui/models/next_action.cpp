@@ -61,18 +61,6 @@ NextAction failedRun(const RunEntry& run)
     return next;
 }
 
-// What judging a phase does.
-QString whatItDoes(const PhaseInfo& phase, bool script)
-{
-    const std::string_view id = phase.id;
-    if (script && id == "gradients")
-        return Tr::tr("Judges the recorded runs of your script. Nothing is started.");
-    if (script && (id == "precision" || id == "drills"))
-        return Tr::tr(
-            "It trains the engine's workloads only. For your script it says what to check by hand.");
-    return phaseChanges(phase);
-}
-
 } // namespace
 
 QString referenceRun(const ProjectSnapshot& snapshot, const RunEntry& run)
@@ -226,8 +214,7 @@ NextAction nextAction(const ProjectSnapshot& snapshot, const RunVerdicts& verdic
                      : undecided
                          ? Tr::tr("Decide on %1: it could not be judged").arg(phaseTitle(*phase.phase))
                          : Tr::tr("Judge the gate of %1").arg(phaseTitle(*phase.phase));
-        next.sentence =
-            fails || undecided ? phase.deciding : whatItDoes(*phase.phase, ddp->command.has_value());
+        next.sentence = fails || undecided ? phase.deciding : phaseChanges(*phase.phase, snapshot);
         if (undecided)
             next.sentence +=
                 QLatin1Char(' ') + Tr::tr("Its page says what to record, and takes a written reason.");

@@ -86,7 +86,7 @@ void judge(PhaseStatus& status, const GateInfo& gate)
 // What no longer speaks for the newest runs raises no alarm.
 void markOlder(PhaseStatus& status)
 {
-    status.detail = Tr::tr("older runs: %1").arg(status.detail);
+    status.detail = Tr::tr("older: %1").arg(status.detail);
     if (status.state != State::Diverged && status.state != State::CannotCompare)
         return;
     status.state = State::CannotCompare;
@@ -113,6 +113,20 @@ QString phaseTeaches(const PhaseInfo& phase)
 QString phaseChanges(const PhaseInfo& phase)
 {
     return Tr::tr(phase.changes);
+}
+
+QString phaseChanges(const PhaseInfo& phase, const ProjectSnapshot& snapshot)
+{
+    const auto newest = std::find_if(snapshot.runs.begin(), snapshot.runs.end(),
+                                     [](const RunEntry& run) { return !run.auxiliary(); });
+    const bool script = newest != snapshot.runs.end() && newest->script();
+    const std::string_view id = phase.id;
+    if (script && id == "gradients")
+        return Tr::tr("Judges the recorded runs of your script. Nothing is started.");
+    if (script && (id == "precision" || id == "drills"))
+        return Tr::tr(
+            "It trains the engine's workloads only. For your script it says what to check by hand.");
+    return phaseChanges(phase);
 }
 
 std::vector<PhaseStatus> phaseStatuses(const ProjectSnapshot& snapshot, bool projectOpen,

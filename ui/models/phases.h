@@ -23,6 +23,8 @@ std::span<const PhaseInfo> allPhases();
 QString phaseTitle(const PhaseInfo& phase);
 QString phaseTeaches(const PhaseInfo& phase);
 QString phaseChanges(const PhaseInfo& phase);
+// The same of a project whose runs are a user's scripts: the phases that train do so with the engine's workloads only.
+QString phaseChanges(const PhaseInfo& phase, const ProjectSnapshot& snapshot);
 
 struct PhaseStatus {
     const PhaseInfo* phase = nullptr;

@@ -27,6 +27,7 @@ struct RunEntry {
     QString name() const { return id(); }
     bool running() const { return info.state == RunState::Running; }
     bool auxiliary() const { return info.auxiliary(); }
+    bool script() const { return command || config.workloadOptions.contains("script"); } // of a user
 };
 
 struct ProjectSnapshot {

@@ -42,9 +42,10 @@ public:
     virtual void setProjectFolder(const QString& folder) = 0;
 
     virtual void createProject(const QString& folder, const QString& workload) = 0; // -> projectCreated
-    virtual void startRun(const RunConfig& config) = 0;                             // -> runStarted
+    // -> runStarted or failed("run") with the number that is returned: several may be asked for at once.
+    virtual int startRun(const RunConfig& config) = 0;
     // With further words of the command line that are no part of the configuration.
-    virtual void startRunWith(const RunConfig& config, const QStringList&) { startRun(config); }
+    virtual int startRunWith(const RunConfig& config, const QStringList&) { return startRun(config); }
     // One after the other: each begins when the one before it has finished, also if the window is closed by then.
     // -> runStarted for each as it begins; failed("probe") for the first that does not.
     virtual void startScripts(const QList<ScriptRun>& scripts) = 0;
@@ -77,7 +78,7 @@ public:
 
 Q_SIGNALS:
     void projectCreated(const QString& folder);
-    void runStarted(const QString& runId);
+    void runStarted(const QString& runId, int call = 0); // 0: of startScripts
     void interpreterChecked(const lockstep::InterpreterFacts& facts);
     void runRemoved(const QString& runId);
     void runRestored(const QString& runId);
@@ -88,7 +89,8 @@ Q_SIGNALS:
     void reportWritten(const QString& path);
     void pendingChanged(int pending);
     // `command` is the word of the call ("run", "stop", "remove", ...); `sentence` says what, why and what to do.
-    void failed(const QString& command, const QString& sentence);
+    // `call`: the number of startRun, 0 of other calls.
+    void failed(const QString& command, const QString& sentence, int call = 0);
 };
 
 } // namespace lockstep

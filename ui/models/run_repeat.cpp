@@ -7,7 +7,7 @@ namespace lockstep {
 
 bool canRepeat(const RunEntry& run)
 {
-    return run.configReadable && (run.command || !run.config.workloadOptions.contains("script"));
+    return run.configReadable && (run.command || !run.script());
 }
 
 void repeatRun(RunCommands& commands, const RunEntry& run)

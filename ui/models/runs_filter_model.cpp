@@ -62,10 +62,15 @@ void RunsFilterModel::setAuxiliaryShown(bool shown)
 
 void RunsFilterModel::setSourceModel(QAbstractItemModel* model)
 {
+    for (const QMetaObject::Connection& one : std::as_const(counting_))
+        disconnect(one);
+    counting_.clear();
     QSortFilterProxyModel::setSourceModel(model);
+    if (!model)
+        return;
     // A new run pushes the last one over the limit, which Qt does not ask about again by itself.
     for (const auto signal : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
-        connect(model, signal, this, [this] {
+        counting_ << connect(model, signal, this, [this] {
             if (limit_ >= 0)
                 invalidateFilter();
         });

@@ -33,6 +33,7 @@ private:
     QStringList words_;
     int limit_ = -1;
     bool auxiliaryShown_ = false;
+    QList<QMetaObject::Connection> counting_; // to the source model
 };
 
 } // namespace lockstep

@@ -2,6 +2,7 @@
 
 #include "core/config/script_words.h"
 #include "ui/models/format.h"
+#include "ui/models/known_interpreters.h"
 #include "ui/models/shell_words.h"
 
 #include <QCoreApplication>
@@ -214,11 +215,8 @@ QStringList interpreterChoices(const QString& folder)
         if (!place.cdUp())
             break;
     }
-    for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
-        if (qEnvironmentVariableIsSet(variable))
-            add(qEnvironmentVariable(variable) + QStringLiteral("/bin/python"));
-    for (const char* name : {"python", "python3"})
-        add(QStandardPaths::findExecutable(QLatin1String(name)));
+    for (const QString& own : ownInterpreters())
+        add(own);
     return found;
 }
 

@@ -24,8 +24,10 @@ ConfigDiffPane::ConfigDiffPane(QWidget* parent)
     auto* bar = new QHBoxLayout;
     bar->setContentsMargins(20, 5, 16, 5);
     bar->setSpacing(12);
-    title_ = label("secondary", {}, this);
-    summary_ = label("note", {}, this);
+    title_ = new ElidedLabel("secondary", this, Qt::ElideRight);
+    summary_ = new ElidedLabel("note", this, Qt::ElideRight);
+    for (ElidedLabel* text : {title_, summary_}) // beside an open form
+        text->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
     auto* only = new QCheckBox(tr("differing only"), this);
     only->setChecked(true);
     copy_ = button(tr("Copy as Markdown"), QStringLiteral("copy"), this);
@@ -60,23 +62,23 @@ void ConfigDiffPane::setRuns(const RunEntry* a, const RunEntry* b)
     const bool both = a && b && a->configReadable && b->configReadable;
     if (!both) {
         diff_->setRuns({}, {}, a ? a->name() : QString(), b ? b->name() : QString());
-        title_->setText(tr("Mark two runs: Space for A, Shift+Space for B."));
+        title_->setFullText(tr("Mark two runs: Space for A, Shift+Space for B."));
     } else {
         diff_->setRuns(a->config, b->config, a->name(), b->name());
-        title_->setText(tr("A %1 against B %2").arg(a->name(), b->name()));
+        title_->setFullText(tr("A %1 against B %2").arg(a->name(), b->name()));
         const int width = view_->viewport()->width();
         view_->setColumnWidth(RunConfigDiffModel::Key, std::max(190, width / 6));
         view_->setColumnWidth(RunConfigDiffModel::ValueA, std::max(130, width / 8));
         view_->setColumnWidth(RunConfigDiffModel::ValueB, std::max(130, width / 8));
         view_->setColumnWidth(RunConfigDiffModel::Effect, 160);
     }
-    summary_->setText(diff_->summary());
+    summary_->setFullText(diff_->summary());
     copy_->setEnabled(both);
 }
 
 QString ConfigDiffPane::title() const
 {
-    return title_->text();
+    return title_->fullText();
 }
 
 } // namespace lockstep

@@ -9,6 +9,7 @@ class QPushButton;
 namespace lockstep {
 
 class DataTree;
+class ElidedLabel;
 class RunConfigDiffModel;
 struct RunEntry;
 
@@ -25,7 +26,7 @@ public:
 private:
     RunConfigDiffModel* diff_;
     DataTree* view_;
-    QLabel *title_, *summary_;
+    ElidedLabel *title_, *summary_;
     QPushButton* copy_;
 };
 

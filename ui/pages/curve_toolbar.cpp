@@ -52,6 +52,7 @@ CurveToolbar::CurveToolbar(QWidget* parent) : QWidget(parent), x_(new QComboBox(
     row->addStretch(1);
     auto* hint = new ElidedLabel("hint", this, Qt::ElideRight);
     hint->setFullText(tr("wheel zooms, drag pans, Shift+drag selects, F fits, D first divergent step"));
+    hint->setWholePhrases(true);
     hint->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
     row->addWidget(hint);
     connect(x_, &QComboBox::currentIndexChanged, this, &CurveToolbar::xAxisChanged);

@@ -104,7 +104,9 @@ void DataPage::buildWhatIf()
     whatIf_->setObjectName(QStringLiteral("whatIfAnswer"));
     whatIf_->setContentsMargins(12, 5, 12, 6);
     whatIfPane_->addWidget(whatIf_);
+    batch_->setObjectName(QStringLiteral("planBatch"));
     judgePlan_ = button(tr("Judge this plan"), {}, whatIfPane_);
+    judgePlan_->setObjectName(QStringLiteral("judgePlan"));
     row->addWidget(judgePlan_);
     whatIfPane_->hide();
     column()->insertWidget(3, whatIfPane_);

@@ -6,12 +6,12 @@
 #include "ui/models/format.h"
 #include "ui/models/project_model.h"
 #include "ui/pages/causal_chain.h"
+#include "ui/pages/finding_detail.h"
 #include "ui/widgets/building_blocks.h"
 #include "ui/widgets/causal_strip.h"
 #include "ui/widgets/data_table.h"
 
 #include <QProgressBar>
-#include <QScrollArea>
 
 #include <utility>
 
@@ -19,8 +19,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr int kDetailWidth = 380;
-constexpr int kRowsShown = 24;
+constexpr int kSentenceWidth = 400; // at least; the runs stand beside it too
 
 QString pairOf(const FindingRow& finding)
 {
@@ -35,6 +34,7 @@ FindingsPage::FindingsPage(const PageContext& context, QWidget* parent)
       strip_(new CausalStrip(this)),
       table_(new DataTable(this, 29)),
       banner_(new Banner(this)),
+      detail_(new FindingDetail(this)),
       progress_(new QProgressBar(this)),
       cancel_(button(tr("Cancel"), {}, this)),
       diagnose_(primaryButton(tr("Diagnose A and B"), QStringLiteral("findings"), this)),
@@ -65,13 +65,16 @@ FindingsPage::FindingsPage(const PageContext& context, QWidget* parent)
     table_->setModel(findings_);
     table_->setColumnPlan(FindingsModel::Sentence,
                           {FindingsModel::Runs, FindingsModel::Rank, FindingsModel::Step});
-    table_->setEmptyText(tr("No finding yet. Mark two runs with A and B in Runs, then diagnose them:\n"
-                            "what was recorded is searched for the first broken link and its cause."));
+    table_->setLongTexts({}, kSentenceWidth);
     pane->addWidget(table_, 1);
     row->addWidget(pane, 1);
-    row->addWidget(makeDetail());
+    row->addWidget(detail_);
     column->addLayout(row, 1);
     body()->addLayout(column, 1);
+    connect(detail_, &FindingDetail::evidenceChosen, this, &FindingsPage::openEvidence);
+    connect(detail_, &FindingDetail::curvesRequested, this, &FindingsPage::openCurves);
+    connect(detail_, &FindingDetail::separateRequested, this, &FindingsPage::separate);
+    connect(detail_, &FindingDetail::applyRequested, this, &FindingsPage::applySetting);
     connect(diagnose_, &QPushButton::clicked, this, [this] { diagnose(false); });
     connect(prove_, &QPushButton::clicked, this, [this] { diagnose(true); });
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
@@ -95,19 +98,19 @@ FindingsPage::FindingsPage(const PageContext& context, QWidget* parent)
         refresh();
     });
     connect(&context.commands, &RunCommands::failed, this,
-            [this](const QString& command, const QString& sentence) {
-                if (command == QLatin1String("run") && std::exchange(applying_, false))
+            [this](const QString& command, const QString& sentence, int call) {
+                if (isApplying(call))
                     banner_->showMessage(State::Failed, tr("The run could not be started"), sentence);
                 if (command != QLatin1String("diagnose"))
                     return;
                 setWorking(false);
                 asked_ = {};
                 separated_.reset();
-                separate_->setEnabled(true);
+                detail_->setSeparating(false);
                 banner_->showMessage(State::Failed, tr("The diagnosis could not be made"), sentence);
             });
-    connect(&context.commands, &RunCommands::runStarted, this, [this](const QString& run) {
-        if (!std::exchange(applying_, false))
+    connect(&context.commands, &RunCommands::runStarted, this, [this](const QString& run, int call) {
+        if (!isApplying(call))
             return;
         RunSelection& selection = this->context().selection;
         applied_ = run;
@@ -116,61 +119,6 @@ FindingsPage::FindingsPage(const PageContext& context, QWidget* parent)
                              tr("It is B now. Diagnose A and B once it has finished."));
     });
     refresh();
-}
-
-QWidget* FindingsPage::makeDetail()
-{
-    auto* pane = new Pane(tr("Finding"), this);
-    pane->setFixedWidth(kDetailWidth);
-    confidence_ = new Chip(pane);
-    pane->head()->addWidget(confidence_);
-    auto* scroll = new QScrollArea(pane);
-    scroll->setWidgetResizable(true);
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    auto* page = new QWidget(scroll);
-    page->setObjectName(QStringLiteral("scrollBody"));
-    auto* column = new QVBoxLayout(page);
-    column->setContentsMargins(12, 12, 12, 12);
-    column->setSpacing(8);
-    sentence_ = wrappedLabel("finding", {}, page);
-    where_ = wrappedLabel("note", {}, page);
-    speaksTitle_ = label("section", tr("Speaks for it"), page);
-    speaks_ = wrappedLabel("note", {}, page);
-    rulesOutTitle_ = label("section", tr("Rules out"), page);
-    rulesOut_ = wrappedLabel("note", {}, page);
-    fixTitle_ = label("section", tr("Fix"), page);
-    fix_ = new CodeBlock(page);
-    curves_ = button(tr("Open in Curves"), QStringLiteral("curves"), page);
-    offer_ = wrappedLabel("note", {}, page);
-    separate_ = button({}, QStringLiteral("play"), page);
-    separate_->setObjectName(QStringLiteral("separate"));
-    apply_ = button({}, QStringLiteral("play"), page);
-    apply_->setObjectName(QStringLiteral("applySetting"));
-    for (QLabel* text : {speaks_, rulesOut_}) {
-        text->setTextFormat(Qt::RichText);
-        text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::LinksAccessibleByMouse |
-                                      Qt::LinksAccessibleByKeyboard);
-        connect(text, &QLabel::linkActivated, this, [this, text](const QString& row) {
-            const std::vector<EvidenceText>& rows = text == speaks_ ? speaksRows_ : excludesRows_;
-            if (const std::size_t at = row.toUInt(); at < rows.size())
-                openEvidence(rows[at]);
-        });
-    }
-    speaks_->setObjectName(QStringLiteral("evidence"));
-    for (QWidget* one : std::initializer_list<QWidget*>{sentence_, where_, speaksTitle_, speaks_,
-                                                        rulesOutTitle_, rulesOut_, fixTitle_, fix_})
-        column->addWidget(one);
-    column->addWidget(offer_);
-    for (QPushButton* one : {separate_, apply_, curves_})
-        column->addWidget(one, 0, Qt::AlignLeft);
-    column->addStretch(1);
-    scroll->setWidget(page);
-    pane->addWidget(scroll, 1);
-    connect(curves_, &QPushButton::clicked, this, &FindingsPage::openCurves);
-    connect(separate_, &QPushButton::clicked, this, &FindingsPage::separate);
-    connect(apply_, &QPushButton::clicked, this, &FindingsPage::applySetting);
-    return detail_ = pane;
 }
 
 void FindingsPage::refresh()
@@ -192,6 +140,15 @@ void FindingsPage::refresh()
     setSubtitle(pair ? tr("A %1 against B %2").arg(selection.runA(), selection.runB())
                      : tr("%n finding(s)", nullptr, findings_->rowCount()));
     detail_->setVisible(findings_->rowCount() > 0);
+    const QString searched = tr("What was recorded is searched for the first broken link and its cause.");
+    if (told_.first != pairToDiagnose())
+        told_ = {};
+    table_->setEmptyText(
+        !told_.second.isEmpty()
+            ? told_.second
+            : (pair ? tr("No finding yet. Press Diagnose A and B.")
+                    : tr("No finding yet. Mark two runs with A and B in Runs, then diagnose them.")) +
+                  QLatin1Char('\n') + searched);
     if (findings_->rowCount() == 0)
         strip_->setSentence(State::None, tr("The causal chain of a finding's runs stands here."));
     if (findings_->rowCount() > 0 && !table_->currentIndex().isValid())
@@ -223,34 +180,7 @@ void FindingsPage::showFinding(int row)
         return;
     const FindingRow& finding = findings_->finding(row);
     shownPair_ = pairOf(finding);
-    const QString newer = findings_->newer(row);
-    confidence_->setState(!newer.isEmpty()                 ? State::Off
-                          : finding.confidence == "benign" ? State::Holds
-                                                           : State::Diverged,
-                          confidenceWord(finding.confidence));
-    sentence_->setText(qs(finding.sentence));
-    // Several are the same bits: one of them it is.
-    QStringList where{tr("cause %1").arg(qs(finding.cause).replace(QLatin1String(", "), tr(" or ")))};
-    if (finding.step >= 0)
-        where << tr("step %1").arg(finding.step);
-    where << (finding.rank >= 0 ? tr("rank %1").arg(finding.rank) : tr("all ranks"));
-    where << tr("%1 against %2").arg(qs(finding.runB), qs(finding.runA));
-    if (!newer.isEmpty())
-        where << newer;
-    where_->setText(where.join(QStringLiteral(", ")));
-    speaksRows_.clear();
-    excludesRows_.clear();
-    for (EvidenceText& one : evidenceRows(finding.evidenceJson))
-        (one.excludes ? excludesRows_ : speaksRows_).push_back(std::move(one));
-    speaks_->setText(evidenceLinks(speaksRows_, kRowsShown));
-    rulesOut_->setText(evidenceLinks(excludesRows_, kRowsShown));
-    speaksTitle_->setVisible(!speaksRows_.empty());
-    speaks_->setVisible(!speaksRows_.empty());
-    rulesOutTitle_->setVisible(!excludesRows_.empty());
-    rulesOut_->setVisible(!excludesRows_.empty());
-    fixTitle_->setVisible(!finding.fix.empty());
-    fix_->setVisible(!finding.fix.empty());
-    fix_->setCode(qs(finding.fix));
+    detail_->showFinding(finding, findings_->newer(row));
     showOffer(finding);
     showStrip();
 }
@@ -277,13 +207,8 @@ void FindingsPage::showOffer(const FindingRow& finding)
 {
     const ProjectSnapshotPtr snapshot = context().project.snapshot();
     offered_ = snapshot->readOnly ? FindingOffer() : findingOffer(finding, *snapshot);
-    offer_->setText(offered_.separates);
-    offer_->setVisible(!offered_.separates.isEmpty());
-    separate_->setText(offered_.separateButton);
-    separate_->setVisible(!offered_.separateButton.isEmpty());
-    separate_->setEnabled(!separated_);
-    apply_->setText(tr("Run again with %1").arg(offered_.change));
-    apply_->setVisible(offered_.mended.has_value());
+    detail_->showOffer(offered_);
+    detail_->setSeparating(separated_.has_value());
 }
 
 void FindingsPage::separate()
@@ -292,7 +217,7 @@ void FindingsPage::separate()
         return;
     separated_ = findings_->finding(shown_);
     toldApart_ = false;
-    separate_->setEnabled(false);
+    detail_->setSeparating(true);
     banner_->clear();
     setWorking(true);
     context().commands.separate(qs(separated_->runA), qs(separated_->runB));
@@ -310,7 +235,7 @@ void FindingsPage::tellWhatRemains()
     const QString before = qs(separated_->cause);
     toldApart_ = false;
     separated_.reset();
-    separate_->setEnabled(true);
+    detail_->setSeparating(false);
     if (qs(now.cause) == before)
         banner_->showMessage(State::CannotCompare, tr("None of %1 explains the separating run").arg(before),
                              tr("What that run shows is a finding of its own."));
@@ -327,8 +252,16 @@ void FindingsPage::applySetting()
     const FindingRow& finding = findings_->finding(shown_);
     banner_->clear();
     context().selection.setRuns(qs(finding.runA), qs(finding.runB));
-    applying_ = true;
-    context().commands.startRun(*offered_.mended);
+    applying_ = context().commands.startRun(*offered_.mended);
+}
+
+// Once: the answer to the call is taken.
+bool FindingsPage::isApplying(int call)
+{
+    if (call == 0 || call != applying_)
+        return false;
+    applying_ = 0;
+    return true;
 }
 
 void FindingsPage::setWorking(bool on)
@@ -374,7 +307,8 @@ void FindingsPage::tellOutcome()
     }
     const DiagnosisOutcome outcome = outcomeWithoutFinding(*known);
     banner_->showMessage(outcome.state, outcome.headline, outcome.text);
-    table_->setEmptyText(outcome.headline + QLatin1Char('.'));
+    told_ = {{a, b}, outcome.headline + QLatin1Char('.')};
+    table_->setEmptyText(told_.second);
     table_->viewport()->update();
     if (findings_->rowCount() == 0)
         showChain(*strip_, known, a, b);

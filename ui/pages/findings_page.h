@@ -7,16 +7,14 @@
 #include "ui/models/finding_offer.h"
 #include "ui/pages/page.h"
 
-class QLabel;
 class QProgressBar;
 
 namespace lockstep {
 
 class Banner;
 class CausalStrip;
-class Chip;
-class CodeBlock;
 class DataTable;
+class FindingDetail;
 class FindingsModel;
 struct FindingRow;
 
@@ -31,7 +29,6 @@ public:
     void jumpToDivergence() override; // the finding's step, in Curves
 
 private:
-    QWidget* makeDetail();
     void refresh();
     void showFinding(int row);
     std::pair<QString, QString> pairToDiagnose() const;
@@ -41,6 +38,7 @@ private:
     void separate();
     void tellWhatRemains();
     void applySetting();
+    bool isApplying(int call);
     void openCurves();
     void openCurvesAt(qint64 step); // negative: no step
     void openEvidence(const EvidenceText& row);
@@ -52,24 +50,20 @@ private:
     CausalStrip* strip_;
     DataTable* table_;
     Banner* banner_;
-    QWidget* detail_ = nullptr;
-    Chip* confidence_ = nullptr;
-    QLabel *sentence_ = nullptr, *where_ = nullptr, *speaksTitle_ = nullptr, *speaks_ = nullptr,
-           *rulesOutTitle_ = nullptr, *rulesOut_ = nullptr, *fixTitle_ = nullptr;
-    CodeBlock* fix_ = nullptr;
-    QLabel* offer_ = nullptr;
+    FindingDetail* detail_;
     QProgressBar* progress_;
-    QPushButton *cancel_, *diagnose_, *prove_, *curves_ = nullptr, *separate_ = nullptr, *apply_ = nullptr;
-    std::vector<EvidenceText> speaksRows_, excludesRows_; // as shown; links count in them
+    QPushButton *cancel_, *diagnose_, *prove_;
     FindingOffer offered_;
     int shown_ = -1;
     std::pair<QString, QString> asked_,
-        ended_;                           // A and B of the diagnosis under way, and of the one to be told of
+        ended_; // A and B of the diagnosis under way, and of the one to be told of
+    std::pair<std::pair<QString, QString>, QString>
+        told_;                            // a pair without a finding, and what was said of it
     QString shownPair_;                   // "A|B" of the finding that is shown
     std::optional<FindingRow> separated_; // the finding as it was before its causes were told apart
     bool toldApart_ = false;              // the command has ended; the project tells what came out
     QString applied_;                     // that run, until it has ended
-    bool applying_ = false;               // a run with the mended setting was asked for
+    int applying_ = 0;                    // the call that starts a run with the mended setting; 0: none
 };
 
 } // namespace lockstep

@@ -41,6 +41,7 @@ GatePage::GatePage(const PageContext& context, const QString& phase, QWidget* pa
       stack_(new QStackedWidget(this))
 {
     run_->setObjectName(QStringLiteral("runGate"));
+    override_->setObjectName(QStringLiteral("overrideGate"));
     headStart()->addWidget(chip_);
     progress_->setRange(0, 0);
     progress_->setTextVisible(false);
@@ -90,7 +91,13 @@ void GatePage::build()
     closedColumn->addStretch(3);
     stack_->addWidget(closed);
 
-    auto* open = new QWidget(this);
+    auto* area = new QScrollArea(this); // a low window cuts nothing
+    area->setWidgetResizable(true);
+    area->setFrameShape(QFrame::NoFrame);
+    area->setFocusPolicy(Qt::NoFocus);
+    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    auto* open = new QWidget(area);
+    open->setObjectName(QStringLiteral("scrollBody"));
     whole_ = new QHBoxLayout(open);
     whole_->setContentsMargins(20, 16, 16, 16);
     whole_->setSpacing(16);
@@ -166,7 +173,8 @@ void GatePage::build()
     detail_->addWidget(scroll, 1);
     row->addWidget(detail_);
     column->addLayout(row, 1);
-    stack_->addWidget(open);
+    area->setWidget(open);
+    stack_->addWidget(area);
     above_ = new QWidget(this); // takes no room without a banner
     auto* inset = new QHBoxLayout(above_);
     inset->setContentsMargins(20, 16, 16, 0);
@@ -210,7 +218,7 @@ void GatePage::refresh()
     const GateInfo* gate = snapshot->gate(phase_.toStdString());
     const bool judged = gate && !gate->checks.empty();
     setTitle(phaseTitle(*now.phase));
-    setSubtitle(phaseChanges(*now.phase));
+    setSubtitle(phaseChanges(*now.phase, *snapshot));
     chip_->setState(now.state, judged ? now.word + QStringLiteral(", ") + now.detail : now.word);
     const bool writable = context().project.isOpen() && !snapshot->readOnly;
     run_->setText(judged ? tr("Run checks again") : tr("Run checks"));

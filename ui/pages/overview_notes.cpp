@@ -11,6 +11,12 @@
 
 namespace lockstep {
 
+namespace {
+
+constexpr int kNotes = 4; // Findings has all of them
+
+} // namespace
+
 OverviewNotes::OverviewNotes(QWidget* parent) : QWidget(parent), column_(new QVBoxLayout(this))
 {
     column_->setContentsMargins(0, 0, 0, 0);
@@ -37,7 +43,8 @@ void OverviewNotes::setSnapshot(const ProjectSnapshot& snapshot)
     }
     FindingsModel findings; // those of the newest runs first
     findings.setSnapshot(snapshot);
-    for (int row = 0; row < findings.rowCount() && notes.size() < 4; ++row) {
+    int row = 0;
+    for (; row < findings.rowCount() && notes.size() < kNotes; ++row) {
         const FindingRow& finding = findings.finding(row);
         const QString newer = findings.newer(row);
         QStringList where{tr("%1 against %2").arg(qs(finding.runB), qs(finding.runA))};
@@ -52,7 +59,8 @@ void OverviewNotes::setSnapshot(const ProjectSnapshot& snapshot)
                          newer.isEmpty() ? tr("finding") : tr("finding of older runs"), qs(finding.sentence),
                          where.join(QStringLiteral(", ")), QStringLiteral("findings")});
     }
-    QString shown;
+    const int more = findings.rowCount() - row;
+    QString shown = QString::number(more);
     for (const Note& note : notes)
         shown += note.chip + note.headline + note.text + QLatin1Char('\n');
     if (shown == shown_)
@@ -81,6 +89,12 @@ void OverviewNotes::setSnapshot(const ProjectSnapshot& snapshot)
         connect(link, &QPushButton::clicked, this, [this, page = note.page] { Q_EMIT openRequested(page); });
         column_->addWidget(box);
     }
+    if (more == 0)
+        return;
+    auto* all = linkButton(tr("%n more finding(s)", nullptr, more), this);
+    all->setObjectName(QStringLiteral("moreFindings"));
+    connect(all, &QPushButton::clicked, this, [this] { Q_EMIT openRequested(QStringLiteral("findings")); });
+    column_->addWidget(all, 0, Qt::AlignLeft);
 }
 
 } // namespace lockstep

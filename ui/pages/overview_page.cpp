@@ -76,7 +76,8 @@ OverviewPage::OverviewPage(const PageContext& context, QWidget* parent)
     runs_->setFixedRows(kLastRuns);
     runs_->setAccessibleName(tr("Last runs"));
     runs_->setHiddenColumns({RunsModel::Mark, RunsModel::Backend, RunsModel::Config});
-    runs_->setColumnPlan(RunsModel::Against, {RunsModel::Time, RunsModel::Started});
+    runs_->setColumnPlan(RunsModel::Against,
+                         {RunsModel::Time, RunsModel::Started, RunsModel::Steps, RunsModel::World});
     allRuns_ = linkButton({}, this);
     runsPane_->head()->addWidget(allRuns_);
     runsPane_->addWidget(runs_);
@@ -90,6 +91,9 @@ OverviewPage::OverviewPage(const PageContext& context, QWidget* parent)
     changeGrid->setColumnStretch(0, 1);
     allChanges_ = linkButton({}, changes_);
     changesEmpty_->setContentsMargins(12, 10, 12, 10);
+    changesPair_ = wrappedLabel("note", {}, changes_);
+    changesPair_->setContentsMargins(12, 8, 12, 0);
+    changes_->addWidget(changesPair_);
     changes_->addWidget(changeRows_);
     changes_->addWidget(changesEmpty_);
     auto* foot = new QHBoxLayout;
@@ -256,8 +260,9 @@ void OverviewPage::updateChanges()
     changesEmpty_->setVisible(!both);
     changeRows_->setVisible(both);
     allChanges_->setVisible(both);
-    changes_->setTitle(both ? tr("What changes from %1 to %2").arg(a->name(), b->name())
-                            : tr("What changes between the runs"));
+    changesPair_->setVisible(both);
+    if (both)
+        changesPair_->setText(tr("from %1 to %2").arg(a->name(), b->name()));
     diff_->setRuns(both ? std::optional(a->config) : std::nullopt,
                    both ? std::optional(b->config) : std::nullopt, a ? a->name() : QString(),
                    b ? b->name() : QString());

@@ -43,6 +43,7 @@ private:
     QLabel *partsHeadline_, *partsSentence_;
     QWidget* changeRows_;
     QLabel* changesEmpty_;
+    QLabel* changesPair_ = nullptr;
     QPushButton *allChanges_, *allRuns_, *script_;
     DataTable *gates_, *runs_;
     OverviewNotes* notes_;

@@ -13,6 +13,7 @@
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QMenu>
+#include <QScrollArea>
 
 #include <algorithm>
 
@@ -22,6 +23,7 @@ namespace {
 
 constexpr int kFindingsShown = 4; // Findings has all of them
 constexpr int kCheckWidth = 260;  // of a check's name, at least
+constexpr int kChecksHeight = 220;
 
 } // namespace
 
@@ -49,7 +51,14 @@ ReportPage::ReportPage(const PageContext& context, QWidget* parent)
     save_->setMenu(forms);
     headActions()->addWidget(copy_);
     headActions()->addWidget(save_);
-    auto* column = new QVBoxLayout;
+    auto* scroll = new QScrollArea(this); // a low window cuts nothing
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    auto* content = new QWidget(scroll);
+    content->setObjectName(QStringLiteral("scrollBody"));
+    scroll->setWidget(content);
+    auto* column = new QVBoxLayout(content);
     column->setContentsMargins(20, 16, 16, 16);
     column->setSpacing(14);
     banner_ = new Banner(this);
@@ -68,6 +77,11 @@ ReportPage::ReportPage(const PageContext& context, QWidget* parent)
     findingsTable_->setColumnPlan(FindingsModel::Sentence, {FindingsModel::Runs, FindingsModel::Rank});
     findingsTable_->setAccessibleName(tr("Findings"));
     findingsPane_->addWidget(findingsTable_);
+    moreFindings_ = linkButton({}, findingsPane_);
+    moreFindings_->setObjectName(QStringLiteral("moreFindings"));
+    findingsPane_->head()->addWidget(moreFindings_);
+    connect(moreFindings_, &QPushButton::clicked, this,
+            [this] { Q_EMIT openRequested(QStringLiteral("findings"), {}); });
     findingsPane_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     column->addWidget(findingsPane_);
     checksTable_->setModel(checks_);
@@ -79,7 +93,8 @@ ReportPage::ReportPage(const PageContext& context, QWidget* parent)
     checksPane_->addWidget(empty_, 1);
     checksPane_->addWidget(checksTable_, 1);
     column->addWidget(checksPane_, 1);
-    body()->addLayout(column, 1);
+    checksPane_->setMinimumHeight(kChecksHeight);
+    body()->addWidget(scroll, 1);
     connect(copy_, &QPushButton::clicked, this, [this] {
         QGuiApplication::clipboard()->setText(markdown());
         Q_EMIT statusTextChanged(tr("The report is on the clipboard"));
@@ -132,6 +147,9 @@ void ReportPage::refresh()
     findings_->setSnapshot(*snapshot);
     findingsPane_->setVisible(findings_->rowCount() > 0);
     findingsTable_->setFixedRows(std::min(findings_->rowCount(), kFindingsShown));
+    const int more = findings_->rowCount() - kFindingsShown;
+    moreFindings_->setVisible(more > 0);
+    moreFindings_->setText(tr("%n more in Findings", nullptr, more));
     empty_->setVisible(all.empty());
     checksTable_->setVisible(!all.empty());
     copy_->setEnabled(!all.empty());

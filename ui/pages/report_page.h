@@ -31,7 +31,7 @@ private:
     QLabel* empty_;
     Pane* findingsPane_;
     Banner *banner_ = nullptr, *overrides_ = nullptr;
-    QPushButton *copy_, *save_ = nullptr;
+    QPushButton *copy_, *save_ = nullptr, *moreFindings_ = nullptr;
 };
 
 } // namespace lockstep

@@ -96,9 +96,10 @@ void RunChipBar::setRuns(const ProjectSnapshotPtr& snapshot, const QStringList& 
         row->addWidget(new Swatch(role, place, chip));
         const bool several =
             run->config.mode != "single" && run->config.mode != "twin" && run->config.world > 1;
-        row->addWidget(
-            label("note", several ? tr("%1, %2 ranks").arg(run->name()).arg(run->config.world) : run->name(),
-                  chip));
+        auto* name = new ElidedLabel("note", chip);
+        name->setFullText(several ? tr("%1, %2 ranks").arg(run->name()).arg(run->config.world) : run->name());
+        name->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+        row->addWidget(name);
         auto* cross = new QToolButton(chip);
         cross->setIcon(icon(QStringLiteral("close"), Tone::Hint));
         cross->setIconSize({9, 9});

@@ -102,7 +102,7 @@ QWidget* RunsPage::makeTable()
     filterEdit_->setAccessibleName(tr("Filter runs"));
     filterEdit_->addAction(icon(QStringLiteral("filter"), Tone::Hint), QLineEdit::LeadingPosition);
     filterEdit_->setClearButtonEnabled(true);
-    filterEdit_->setMinimumWidth(190); // beside an open form
+    filterEdit_->setMinimumWidth(120); // beside an open form
     filterEdit_->setMaximumWidth(300);
     stop_ = button(tr("Stop"), QStringLiteral("stop"), box);
     stop_->setObjectName(QStringLiteral("stopRun"));
@@ -118,10 +118,11 @@ QWidget* RunsPage::makeTable()
     auxiliary_ = new QCheckBox(box);
     auxiliary_->setObjectName(QStringLiteral("showAuxiliary"));
     auxiliary_->setToolTip(tr("Runs that gates, drills and proofs started for themselves"));
-    bar->addWidget(auxiliary_);
+    headActions()->insertWidget(0, auxiliary_); // the bar is short beside an open form
     bar->addStretch(1);
     auto* keys = new ElidedLabel("hint", box, Qt::ElideRight);
     keys->setFullText(tr("Space marks A, Shift+Space marks B, Enter opens, Del deletes with undo"));
+    keys->setWholePhrases(true);
     keys->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
     bar->addWidget(keys);
     column->addLayout(bar);
@@ -132,8 +133,8 @@ QWidget* RunsPage::makeTable()
     table_->setObjectName(QStringLiteral("runsTable"));
     table_->setAccessibleName(tr("Runs"));
     table_->setModel(filter_);
-    table_->setColumnPlan(RunsModel::Against,
-                          {RunsModel::Config, RunsModel::Backend, RunsModel::Time, RunsModel::Started});
+    table_->setColumnPlan(RunsModel::Against, {RunsModel::Config, RunsModel::Backend, RunsModel::Time,
+                                               RunsModel::Started, RunsModel::Steps, RunsModel::World});
     table_->setSortingEnabled(false);
     table_->setEmptyText(tr("No runs to show. F5 starts one."));
     table_->installEventFilter(this);

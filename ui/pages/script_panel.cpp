@@ -1,6 +1,7 @@
 #include "ui/pages/script_panel.h"
 
 #include "ui/models/format.h"
+#include "ui/models/known_interpreters.h"
 #include "ui/models/project_model.h"
 #include "ui/pages/script_runs_view.h"
 #include "ui/widgets/building_blocks.h"
@@ -35,18 +36,7 @@ ScriptPanel::ScriptPanel(const PageContext& context, QWidget* parent) : QFrame(p
     column->addWidget(horizontalLine(this));
     column->addWidget(makeFoot());
 
-    connect(&context.commands, &RunCommands::interpreterChecked, this, [this](const InterpreterFacts& facts) {
-        known_.insert(facts.path, facts);
-        if (asked_ == facts.path)
-            asked_.clear();
-        // Only what was suggested is replaced by the next suggestion.
-        if (!facts.error.isEmpty() && suggestions_.size() > 1 && suggestions_.front() == facts.path &&
-            interpreter_->currentText() == suggestions_.front()) {
-            suggestions_.removeFirst();
-            interpreter_->setEditText(suggestions_.front());
-        }
-        refresh();
-    });
+    connect(&context.commands, &RunCommands::interpreterChecked, this, &ScriptPanel::interpreterSaid);
     connect(&context.commands, &RunCommands::failed, this,
             [this](const QString& command, const QString& sentence) {
                 if (command == QLatin1String("probe") && runs_->following())
@@ -136,17 +126,27 @@ QWidget* ScriptPanel::makeForm()
     interpreter_->setObjectName(QStringLiteral("scriptInterpreter"));
     interpreter_->setEditable(true);
     interpreter_->setInsertPolicy(QComboBox::NoInsert);
+    interpreter_->setCompleter(nullptr); // a completed path would be one that nobody chose
     interpreter_->setMinimumContentsLength(10);
     interpreter_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     interpreter_->lineEdit()->setPlaceholderText(QStringLiteral(".venv/bin/python"));
     connect(interpreter_, &QComboBox::currentTextChanged, this, &ScriptPanel::refresh);
+    connect(interpreter_, &QComboBox::activated, this, &ScriptPanel::interpreterChosen);
+    connect(interpreter_->lineEdit(), &QLineEdit::textEdited, this, &ScriptPanel::interpreterChosen);
     interpreterField_ =
         addField(column, tr("interpreter"), interpreter_, makeChooser(tr("Choose the interpreter"), [this] {
                      const QString path =
                          QFileDialog::getOpenFileName(this, tr("Choose the interpreter"), folder_->text());
-                     if (!path.isEmpty())
-                         interpreter_->setCurrentText(path);
+                     if (path.isEmpty())
+                         return;
+                     interpreter_->setCurrentText(path);
+                     interpreterChosen();
                  }));
+    ask_ = linkButton(tr("Ask it for its torch"), this);
+    ask_->setObjectName(QStringLiteral("askInterpreter"));
+    ask_->hide();
+    column->insertWidget(column->count() - 1, ask_, 0, Qt::AlignLeft); // under its note
+    connect(ask_, &QPushButton::clicked, this, &ScriptPanel::interpreterChosen);
     single_ = makeEdit("scriptSingle", QStringLiteral("python train.py"));
     singleField_ = addField(
         column, tr("command, one process"), single_,
@@ -273,6 +273,51 @@ void ScriptPanel::tell(const Field& field, const QString& problem, const QString
     field.editor->setAccessibleDescription(text); // read out with the field
 }
 
+void ScriptPanel::interpreterChosen()
+{
+    chosen_ = interpreterPath(setup());
+    refresh();
+}
+
+void ScriptPanel::interpreterSaid(const InterpreterFacts& facts)
+{
+    known_.insert(facts.path, facts);
+    if (asked_ == facts.path)
+        asked_.clear();
+    if (facts.error.isEmpty() && facts.path == chosen_)
+        rememberInterpreter(facts.path);
+    // Only what was suggested is replaced by the next suggestion.
+    if (!facts.error.isEmpty() && suggestions_.size() > 1 && suggestions_.front() == facts.path &&
+        interpreter_->currentText() == suggestions_.front()) {
+        suggestions_.removeFirst();
+        interpreter_->setEditText(suggestions_.front());
+    }
+    refresh();
+}
+
+bool ScriptPanel::torchKnown() const
+{
+    const InterpreterFacts facts = known_.value(interpreterPath(setup()));
+    return !facts.torch.isEmpty() && facts.error.isEmpty();
+}
+
+// What the field of the interpreter says below it, which may first have to be asked for.
+void ScriptPanel::tellInterpreter(const QString& problem)
+{
+    const QString path = interpreterPath(setup());
+    const bool may = path == chosen_ || isKnownInterpreter(path);
+    if (!path.isEmpty() && isVisible() && may) // nothing is started for a form that nobody sees
+        askInterpreter(path);
+    const InterpreterFacts facts = known_.value(path);
+    const bool waits = !path.isEmpty() && !may && facts.path.isEmpty();
+    tell(interpreterField_, problem.isEmpty() ? facts.error : problem,
+         torchKnown()                               ? tr("Python %1, torch %2").arg(facts.python, facts.torch)
+         : waits                                    ? tr("The project names it. It was not started yet.")
+         : !path.isEmpty() && facts.error.isEmpty() ? tr("asking for its torch")
+                                                    : QString());
+    ask_->setVisible(waits);
+}
+
 void ScriptPanel::askInterpreter(const QString& path)
 {
     if (path == asked_ || known_.contains(path))
@@ -297,18 +342,8 @@ void ScriptPanel::refresh()
         return; // still being built
     const ScriptSetup now = setup();
     const ScriptProblems problems = problemsOf(now);
-    const QString interpreter = interpreterPath(now);
-    InterpreterFacts facts;
-    if (!interpreter.isEmpty() && isVisible()) { // nothing is started for a form that nobody sees
-        askInterpreter(interpreter);
-        facts = known_.value(interpreter);
-    }
-    const bool known = !facts.torch.isEmpty() && facts.error.isEmpty();
     tell(folderField_, problems.folder);
-    tell(interpreterField_, problems.interpreter.isEmpty() ? facts.error : problems.interpreter,
-         known ? tr("Python %1, torch %2").arg(facts.python, facts.torch)
-         : problems.interpreter.isEmpty() && facts.error.isEmpty() ? tr("asking for its torch")
-                                                                   : QString());
+    tellInterpreter(problems.interpreter);
     // An empty form is not wrong yet.
     const bool empty = now.single.trimmed().isEmpty() && now.ddp.trimmed().isEmpty();
     tell(singleField_, empty ? QString() : problems.single);
@@ -329,7 +364,7 @@ void ScriptPanel::refresh()
     linesTitle_->setVisible(!lines.isEmpty());
     if (context_.project.isOpen() && snapshot->readOnly)
         banner_->showMessage(State::Off, tr("This project is read-only"), tr("Nothing can be started here."));
-    start_->setEnabled(problems.none() && known && context_.project.isOpen() && !snapshot->readOnly);
+    start_->setEnabled(problems.none() && torchKnown() && context_.project.isOpen() && !snapshot->readOnly);
     start_->setText(runs.size() != 1              ? tr("Run one process, then several ranks")
                     : now.ddp.trimmed().isEmpty() ? tr("Run one process")
                                                   : tr("Run several ranks"));

@@ -1,6 +1,7 @@
 // "Use my script", beside the table of runs: interpreter, folder and the two commands a person types in a terminal. Checked
 // while it is typed, with the sentence under the field; shows the exact lines that will run; starts both one after the other
-// and follows them. Nothing runs in the window: it asks RunCommands.
+// and follows them. Nothing runs in the window: it asks RunCommands. An interpreter that nobody chose here and that is not
+// of this user's environment is shown and not started before it is asked for (known_interpreters.h).
 #pragma once
 
 #include "ui/models/script_setup.h"
@@ -60,6 +61,10 @@ private:
     static void tell(const Field& field, const QString& problem, const QString& fact = {});
     void refresh();
     void askInterpreter(const QString& path);
+    void interpreterChosen(); // by hand
+    void interpreterSaid(const InterpreterFacts& facts);
+    void tellInterpreter(const QString& problem);
+    bool torchKnown() const;
     void start();
     QList<ScriptRun> scripts(const ScriptSetup& setup) const;
 
@@ -70,6 +75,8 @@ private:
     Field folderField_, interpreterField_, singleField_, ddpField_, metricField_;
     QHash<QString, InterpreterFacts> known_; // by absolute path
     QString asked_;                          // path whose answer is awaited
+    QString chosen_;                         // path that was chosen here by hand
+    QPushButton* ask_ = nullptr;             // starts an interpreter that came with the project
     QStringList suggestions_; // interpreters of this machine; the first is the one suggested last
     QLabel* linesTitle_;
     CodeBlock* lines_;

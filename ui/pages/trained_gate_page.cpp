@@ -2,6 +2,7 @@
 
 #include "ui/models/format.h"
 #include "ui/models/project_model.h"
+#include "ui/pages/live_ranks_pane.h"
 #include "ui/pages/pair_plots.h"
 #include "ui/widgets/building_blocks.h"
 #include "ui/widgets/fact_row.h"
@@ -53,12 +54,14 @@ TrainedGatePage::TrainedGatePage(const PageContext& context, const QString& phas
                                             : tr("AMP and clipping are on; saved half-way, then resumed"),
                                         stripPane_));
     stripPane_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    ranks_ = new LiveRanksPane(this);
     plots_ = new PairPlots(this);
     facts_ = new FactRow(this);
     // Banner and override bar first, then from cause to verdict; the checks stand last.
     column()->insertWidget(2, stripPane_);
-    column()->insertWidget(3, plots_, 1);
-    column()->insertWidget(4, facts_);
+    column()->insertWidget(3, ranks_);
+    column()->insertWidget(4, plots_, 1);
+    column()->insertWidget(5, facts_);
     toStep_ = button({}, QStringLiteral("curves"), this);
     toStep_->setObjectName(QStringLiteral("toStep"));
     toStep_->hide();
@@ -104,11 +107,20 @@ void TrainedGatePage::showRuns()
     // What is held against each other by the judge: the same here.
     reference_ = statistics_ && !runs_.twin.isEmpty() ? runs_.twin : runs_.baseline;
     run_ = reference_ == runs_.twin ? runs_.random : runs_.ddp;
+    showFactsOrRanks();
     plots_->setVisible(!runs_.baseline.isEmpty());
     if (!runs_.baseline.isEmpty())
         plots_->setRuns(snapshot, reference_, run_);
     showBand();
     offerStep();
+}
+
+// The facts are of the judgement before, until the runs of the next one have ended.
+void TrainedGatePage::showFactsOrRanks()
+{
+    const ProjectSnapshotPtr snapshot = context().project.snapshot();
+    ranks_->setRun(runs_.running.isEmpty() ? nullptr : snapshot->run(runs_.running));
+    facts_->setVisible(judged_ && runs_.running.isEmpty());
 }
 
 void TrainedGatePage::showBand()
@@ -123,7 +135,7 @@ void TrainedGatePage::showBand()
 
 void TrainedGatePage::showFacts(const GateInfo* gate)
 {
-    facts_->setVisible(gate != nullptr);
+    judged_ = gate != nullptr;
     if (gradients_)
         facts_->setFacts({factOf(tr("Twin against the run"), checkOf(gate, "gradients.twin")),
                           factOf(tr("Unused parameters"), checkOf(gate, "gradients.unused")),
@@ -168,7 +180,7 @@ void TrainedGatePage::jumpToDivergence()
 
 bool TrainedGatePage::busy() const
 {
-    return plots_->busy() || context().comparisons.busy();
+    return plots_->busy() || ranks_->busy() || context().comparisons.busy();
 }
 
 } // namespace lockstep

@@ -1,5 +1,5 @@
 // A phase that trains (2 and 3): the runs of the gate as they train, DDP over its reference with the measured tolerance, the
-// deciding facts, and the checks with first bad step, rank and parameter.
+// deciding facts, and the checks with first bad step, rank and parameter. While one of its runs trains, its ranks stand here.
 #pragma once
 
 #include "ui/models/comparison_model.h"
@@ -9,6 +9,7 @@
 namespace lockstep {
 
 class FactRow;
+class LiveRanksPane;
 class PairPlots;
 class RunStrip;
 
@@ -31,16 +32,19 @@ private:
     void showBand();
     void offerStep();
     void showFacts(const GateInfo* gate);
+    void showFactsOrRanks();
     void openCurves(qint64 step); // negative: no step
 
     bool gradients_; // phase 2; else phase 3
     GateRuns runs_;
-    QString reference_, run_;                   // the pair that is drawn
+    QString reference_, run_; // the pair that is drawn
+    bool judged_ = false;
     bool statistics_ = false;                   // BatchNorm: the twin is the reference
     qint64 firstBadStep_ = -1, checkStep_ = -1; // of the gate, of the current check
 
     Pane* stripPane_ = nullptr;
     RunStrip* strip_ = nullptr;
+    LiveRanksPane* ranks_ = nullptr;
     PairPlots* plots_ = nullptr;
     FactRow* facts_ = nullptr;
     QPushButton* toStep_ = nullptr;

@@ -127,8 +127,11 @@ void ElidedLabel::paintEvent(QPaintEvent*)
     ensurePolished();
     painter.setPen(palette().color(foregroundRole()));
     const QRect area = contentsRect();
+    QString text = text_;
+    while (wholePhrases_ && !text.isEmpty() && fontMetrics().horizontalAdvance(text) > area.width())
+        text.truncate(std::max<qsizetype>(text.lastIndexOf(QLatin1String(", ")), 0));
     painter.drawText(area, int(alignment()) | Qt::TextSingleLine,
-                     fontMetrics().elidedText(text_, mode_, area.width()));
+                     fontMetrics().elidedText(text, mode_, area.width()));
 }
 
 Pane::Pane(const QString& title, QWidget* parent)

@@ -30,7 +30,8 @@ QFrame* verticalLine(QWidget* parent = nullptr);
 QWidget* segmentedButtons(const QStringList& texts, int checked, const std::function<void(int)>& chosen,
                           QWidget* parent = nullptr);
 
-// Text that is cut in the middle when it does not fit and whole in the tooltip.
+// Text that is cut in the middle when it does not fit and whole in the tooltip. A list of hints may lose its last ones
+// instead: half a hint is none.
 class ElidedLabel : public QLabel
 {
     Q_OBJECT
@@ -40,6 +41,7 @@ public:
                          Qt::TextElideMode mode = Qt::ElideMiddle);
     void setFullText(const QString& text);
     QString fullText() const { return text_; }
+    void setWholePhrases(bool on) { wholePhrases_ = on; } // of a text with commas
     QSize minimumSizeHint() const override;
     QSize sizeHint() const override;
 
@@ -49,6 +51,7 @@ protected:
 private:
     QString text_;
     Qt::TextElideMode mode_;
+    bool wholePhrases_ = false;
 };
 
 // A bordered box with a head line: title left, whatever the page adds right, content below.

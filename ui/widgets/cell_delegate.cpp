@@ -14,7 +14,8 @@ namespace {
 constexpr int kPadding = 10;
 constexpr int kShape = 13;
 constexpr int kShapeGap = 6;
-constexpr int kTwoLines = 40; // row height from which a second line is shown
+constexpr int kTwoLines = 40;        // row height from which a second line is shown
+constexpr int kWordsOfASentence = 4; // spaces from which a text is one
 
 QFont cellFont(const QModelIndex& index)
 {
@@ -95,8 +96,11 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     const QVariant align = index.data(Qt::TextAlignmentRole);
     const int alignment = align.isValid() ? align.toInt() : int(Qt::AlignLeft | Qt::AlignVCenter);
     // What does not fit says so: without the dots the begin of a right-aligned text would be cut off unseen.
+    // Of a name the end tells as much as the begin, a sentence is read from its begin.
+    const QString whole = index.data().toString();
+    const bool sentence = whole.count(QLatin1Char(' ')) >= kWordsOfASentence;
     const QString text = painter->fontMetrics().elidedText(
-        index.data().toString(), group ? Qt::ElideRight : Qt::ElideMiddle, cell.width());
+        whole, group || sentence ? Qt::ElideRight : Qt::ElideMiddle, cell.width());
     painter->drawText(cell, alignment | Qt::TextSingleLine, text);
 
     if ((option.state & QStyle::State_HasFocus) && (option.state & QStyle::State_KeyboardFocusChange)) {

@@ -48,6 +48,7 @@ DataTable::DataTable(QWidget* parent, int rowHeight) : QTableView(parent), rowHe
     horizontalHeader()->setSectionsClickable(true);
     horizontalHeader()->setFixedHeight(24);
     horizontalHeader()->setFont(theme::font(12, true));
+    horizontalHeader()->setTextElideMode(Qt::ElideRight);
     horizontalHeader()->setMinimumSectionSize(20);
     horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     verticalHeader()->hide();

@@ -109,8 +109,9 @@ MainWindow::MainWindow(RunCommands& commands, QWidget* parent)
         if (!project_.isOpen())
             start_->showError(sentence);
     });
-    for (const auto signal : {&RunCommands::runStarted, &RunCommands::runRemoved, &RunCommands::runRestored,
-                              &RunCommands::gateJudged, &RunCommands::drillPlayed})
+    connect(&commands_, &RunCommands::runStarted, &project_, &ProjectModel::refresh);
+    for (const auto signal : {&RunCommands::runRemoved, &RunCommands::runRestored, &RunCommands::gateJudged,
+                              &RunCommands::drillPlayed})
         connect(&commands_, signal, &project_, &ProjectModel::refresh);
     connect(&commands_, &RunCommands::diagnosed, &project_, &ProjectModel::refresh);
     connect(undo_, &QUndoStack::indexChanged, this, [this] {

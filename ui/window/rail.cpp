@@ -44,7 +44,8 @@ Rail::Rail(GatesModel& gates, QWidget* parent)
       folder_(label("hint", {}, project_)),
       phasesTitle_(sectionTitle(tr("Migration"), this)),
       pagesTitle_(sectionTitle(tr("Pages"), this)),
-      runName_(label("note", {}, this)),
+      runName_(new ElidedLabel("note", this)),
+      runStep_(label("hint", {}, this)),
       runProgress_(new QProgressBar(this)),
       runBox_(new QWidget(this))
 {
@@ -88,6 +89,7 @@ Rail::Rail(GatesModel& gates, QWidget* parent)
     run->setContentsMargins(14, 8, 14, 12);
     run->setSpacing(4);
     run->addWidget(runName_);
+    run->addWidget(runStep_);
     run->addWidget(runProgress_);
     runProgress_->setTextVisible(false);
     runBox_->hide();
@@ -133,8 +135,9 @@ QListView* Rail::makeList()
 
 void Rail::setProject(const QString& name, const QString& folder)
 {
-    name_->setText(name.isEmpty() ? tr("No project")
-                                  : fontMetrics().elidedText(name, Qt::ElideMiddle, kWidth - 40));
+    name_->setText(name.isEmpty()
+                       ? tr("No project")
+                       : QFontMetrics(name_->font()).elidedText(name, Qt::ElideMiddle, kWidth - 30));
     folder_->setText(QFontMetrics(folder_->font())
                          .elidedText(folder.isEmpty() ? tr("new window") : formatFolder(folder),
                                      Qt::ElideMiddle, kWidth - 30));
@@ -187,8 +190,8 @@ void Rail::setSnapshot(const ProjectSnapshot& snapshot, bool open)
         return;
     const std::int64_t total = running->config.steps;
     const std::int64_t done = std::max<std::int64_t>(running->info.lastStep, 0);
-    runName_->setText(total > 0 ? tr("%1, step %2 of %3").arg(running->name()).arg(done).arg(total)
-                                : tr("%1, step %2").arg(running->name()).arg(done));
+    runName_->setFullText(running->name());
+    runStep_->setText(total > 0 ? tr("step %1 of %2").arg(done).arg(total) : tr("step %1").arg(done));
     runProgress_->setRange(0, total > 0 ? int(total) : 0);
     runProgress_->setValue(int(done));
 }

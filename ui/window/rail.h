@@ -15,6 +15,7 @@ class QStandardItemModel;
 
 namespace lockstep {
 
+class ElidedLabel;
 class GatesModel;
 
 class Rail : public QWidget
@@ -41,7 +42,9 @@ private:
     QStandardItemModel* pages_;
     QListView *phaseList_, *pageList_;
     QPushButton* project_;
-    QLabel *name_, *folder_, *phasesTitle_, *pagesTitle_, *runName_;
+    QLabel *name_, *folder_, *phasesTitle_, *pagesTitle_;
+    ElidedLabel* runName_;
+    QLabel* runStep_;
     QProgressBar* runProgress_;
     QWidget* runBox_;
     bool collapsed_ = false;

@@ -30,6 +30,7 @@ QString prepareSession(XSession& session, const QSize& screen, const QString& fo
     if (const QString why = session.start(screen); !why.isEmpty())
         return why;
     QDir().mkpath(QStringLiteral(LOCKSTEP_SCREENSHOT_DIR));
+    qputenv("LOCKSTEP_TELL_PLACES", "1");
     qputenv("XDG_CONFIG_HOME", (folder + QStringLiteral("/config")).toLocal8Bit());
     return {};
 }
@@ -55,6 +56,33 @@ bool DrivenWindow::toDialog(const QString& title)
     if (dialog != 0)
         session_.focus(dialog);
     return dialog != 0;
+}
+
+QRect DrivenWindow::place(const char* name, int row)
+{
+    const QByteArray asked =
+        QByteArray(name) + (row >= 0 ? ':' + QByteArray::number(row) : QByteArray()) + '\n';
+    QRect found;
+    const auto tell = [&] {
+        process_->readAllStandardOutput(); // of a question before that came too late
+        process_->write(asked);
+        if (!QTest::qWaitFor([this] { return process_->canReadLine(); }, 2000))
+            return false;
+        const QList<QByteArray> words = process_->readLine().trimmed().split(' ');
+        if (words.size() == 4)
+            found = {words[0].toInt(), words[1].toInt(), words[2].toInt(), words[3].toInt()};
+        return !found.isEmpty();
+    };
+    return QTest::qWaitFor(tell, 10'000) ? found : QRect();
+}
+
+bool DrivenWindow::click(const char* name, int row)
+{
+    const QRect where = place(name, row);
+    if (where.isEmpty())
+        return false;
+    session_.click(where.center());
+    return true;
 }
 
 bool DrivenWindow::kill()

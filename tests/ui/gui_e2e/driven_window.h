@@ -5,6 +5,7 @@
 #include "x_session.h"
 
 #include <QJsonObject>
+#include <QRect>
 
 #include <vector>
 
@@ -30,6 +31,11 @@ public:
     // Waits for a second window of the program with this title and gives it the keyboard; false: none came.
     bool toDialog(const QString& title);
     void toMainWindow() { session_.focus(window_); }
+    // Where the widget with this object name is on the screen, scrolled into view; `row`: of a list. Waits until it can be
+    // used; empty: it cannot after ten seconds.
+    QRect place(const char* name, int row = -1);
+    // With the mouse, in its middle; false: there is no such place.
+    bool click(const char* name, int row = -1);
     // SIGKILL, and the end of it.
     bool kill();
     // Ctrl+Q, then what the window left behind; empty: it did not end with 0.

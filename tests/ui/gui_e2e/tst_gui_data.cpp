@@ -48,7 +48,7 @@ private Q_SLOTS:
         session_->key("ctrl+1"); // phase 1
         QTest::qWait(300);
         QVERIFY(picture("0-open"));
-        session_->click(QPoint(1505, 64)); // Run checks
+        QVERIFY(window.click("runGate"));
         QTest::qWait(3000);
         QVERIFY(picture("0-clicked"));
         QTRY_COMPARE_WITH_TIMEOUT(gate().verdict, std::string("fail"), 30'000);
@@ -60,8 +60,7 @@ private Q_SLOTS:
         QVERIFY(picture("1-failing"));
         QVERIFY(!requireOpen("gradients", gatesOf(project_)).ok());
 
-        // Tab order is reading order: the button stands last, in the panel of the failing check.
-        session_->click(applyButton());
+        QVERIFY(window.click("applyFix"));
         QTRY_COMPARE_WITH_TIMEOUT(gate().verdict, std::string("pass"), 30'000);
         QTest::qWait(1500);
         QVERIFY(picture("2-green"));
@@ -69,11 +68,11 @@ private Q_SLOTS:
 
         // What if: half the batch per rank, judged as the plan of the project.
         const std::int64_t before = gate().judgedUnixMs;
-        session_->click(batchField());
+        QVERIFY(window.click("planBatch"));
         session_->key("ctrl+a");
         session_->type("16");
         session_->key("Tab");
-        session_->click(judgePlanButton());
+        QVERIFY(window.click("judgePlan"));
         QTRY_VERIFY_WITH_TIMEOUT(gate().judgedUnixMs > before, 30'000);
         const Result<DataPlan> plan = dataPlanFromJson(gate().configJson);
         QVERIFY(plan.ok());
@@ -88,12 +87,7 @@ private Q_SLOTS:
     }
 
     void cleanupTestCase() { session_.reset(); }
-
-private:
-    QPoint applyButton() const { return {1413, 890}; }
-    QPoint batchField() const { return {1070, 494}; }
-    QPoint judgePlanButton() const { return {1517, 494}; }
 };
 
-#include "tst_gui_data.moc"
 QTEST_GUILESS_MAIN(GuiData)
+#include "tst_gui_data.moc"

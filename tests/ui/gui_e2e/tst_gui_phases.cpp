@@ -14,10 +14,7 @@ using namespace lockstep::test;
 
 namespace {
 
-// At 1600 x 1000, where the picture of each step shows them.
-constexpr QPoint kRunChecks(1505, 64), kOverride(1340, 64);
-constexpr QPoint kKillDrill(334, 204), kPlayDrill(1163, 127);
-constexpr QPoint kSaveReport(1517, 64);
+constexpr int kKillDrill = 1;     // its row
 constexpr int kTrainsMs = 90'000; // a phase that trains, on a busy machine
 
 const char* const kReason = "set_epoch comes with the next release";
@@ -66,7 +63,7 @@ private Q_SLOTS:
     void preflightPasses()
     {
         QVERIFY(window_->open({"--page", "preflight"}));
-        session_->click(kRunChecks);
+        QVERIFY(window_->click("runGate"));
         QTRY_COMPARE_WITH_TIMEOUT(verdict("preflight"), std::string("pass"), 30'000);
         QVERIFY(picture("1-preflight"));
     }
@@ -76,11 +73,11 @@ private Q_SLOTS:
         if (verdict("preflight") != "pass")
             QSKIP("the step before did not pass");
         goTo("ctrl+1");
-        session_->click(kRunChecks);
+        QVERIFY(window_->click("runGate"));
         QTRY_COMPARE_WITH_TIMEOUT(verdict("data"), std::string("fail"), 30'000);
         QVERIFY(picture("2-data-fails"));
         QVERIFY(!isOpen("gradients"));
-        session_->click(kOverride); // the keyboard goes to the reason
+        QVERIFY(window_->click("overrideGate")); // the keyboard goes to the reason
         QTest::qWait(300);
         session_->type(QString::fromLatin1(kReason));
         QVERIFY(picture("3-reason"));
@@ -102,7 +99,7 @@ private Q_SLOTS:
         // The script calls set_epoch now; it is run again in a terminal, the window sees it come.
         QCOMPARE(runCli(project_, {"run", "--mode", "ddp", "--world", "2", "--steps", "32"}), 0);
         goTo("ctrl+1");
-        session_->click(kRunChecks);
+        QVERIFY(window_->click("runGate"));
         QTRY_COMPARE_WITH_TIMEOUT(verdict("data"), std::string("pass"), 30'000);
         QTRY_VERIFY_WITH_TIMEOUT(gateOf(project_, "data").overrideReason.empty(), 5000);
         QVERIFY(picture("7-data-repaired"));
@@ -123,7 +120,7 @@ private Q_SLOTS:
         if (!isOpen(phase) || verdict("data") != "pass")
             QSKIP("the step before did not pass");
         goTo(keys.constData());
-        session_->click(kRunChecks);
+        QVERIFY(window_->click("runGate"));
         QTest::qWait(2500);
         QVERIFY(picture((std::string("8-") + phase + "-running").c_str()));
         QTRY_VERIFY_WITH_TIMEOUT(!verdict(phase).empty(), kTrainsMs);
@@ -138,12 +135,12 @@ private Q_SLOTS:
         goTo("ctrl+4");
         const std::size_t before = runsOf(project_).size();
         if (qEnvironmentVariableIsSet("LOCKSTEP_WHOLE_WALK")) {
-            session_->click(kRunChecks);
+            QVERIFY(window_->click("runGate"));
             QTRY_COMPARE_WITH_TIMEOUT(verdict("drills"), std::string("pass"), 180'000);
         } else {
-            session_->click(kKillDrill);
+            QVERIFY(window_->click("drillsTable", kKillDrill));
             QTest::qWait(200);
-            session_->click(kPlayDrill);
+            QVERIFY(window_->click("playDrill"));
             QTRY_VERIFY_WITH_TIMEOUT(runsOf(project_).size() > before, 30'000);
             QTRY_COMPARE_WITH_TIMEOUT(runsOf(project_).front().state, RunState::Failed, 60'000);
             QVERIFY(runsOf(project_).front().firstFailure.rank >= 0); // the killed one is named
@@ -158,7 +155,7 @@ private Q_SLOTS:
             QSKIP("the steps before did not pass");
         goTo("ctrl+5");
         QVERIFY(picture("10-report"));
-        session_->click(kSaveReport); // its menu; the first form is one HTML file
+        QVERIFY(window_->click("saveReport")); // its menu; the first form is one HTML file
         QTest::qWait(300);
         session_->key(QStringLiteral("Down"));
         session_->key(QStringLiteral("Return"));

@@ -86,7 +86,7 @@ QProcess* XSession::launch(const QString& program, const QStringList& arguments)
 {
     auto process = std::make_unique<QProcess>();
     process->setProcessEnvironment(environment());
-    process->setProcessChannelMode(QProcess::ForwardedChannels);
+    process->setProcessChannelMode(QProcess::ForwardedErrorChannel); // its output is what it answers
     process->setChildProcessModifier(endWithTheTest);
     process->start(program, arguments);
     process->waitForStarted();

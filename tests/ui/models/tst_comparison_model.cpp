@@ -125,6 +125,11 @@ private Q_SLOTS:
         QCOMPARE(config.title, result.firstLink);
         QCOMPARE(config.state, State::Diverged);
         QCOMPARE(config.firstStep, result.firstStep);
+        // A script counts on each rank by itself and may deal its batch otherwise: the diagnosis does not go by that either.
+        RunEntry script = *snapshot->run(ddp.id());
+        script.config.workloadOptions["script"] = "train.py";
+        QVERIFY(compareEntries(*snapshot->run(single.id()), script, {}).firstLink !=
+                QStringLiteral("config"));
     }
 
     void underMixedPrecisionOnlyTheSamplesAreJudged()

@@ -62,7 +62,9 @@ struct ScriptWorld {
     void fill()
     {
         edit("scriptFolder")->setText(dir.path());
-        child<QComboBox>(*page, "scriptInterpreter")->setEditText(python);
+        auto* interpreter = child<QComboBox>(*page, "scriptInterpreter")->lineEdit();
+        interpreter->selectAll();
+        QTest::keyClicks(interpreter, python);
         edit("scriptSingle")->setText(QStringLiteral("python train.py --lr 1"));
         edit("scriptDdp")->setText(QStringLiteral("torchrun --nproc-per-node 2 train.py --lr 1"));
     }
@@ -301,6 +303,27 @@ private Q_SLOTS:
         QVERIFY(s.canStart());
         s.edit("scriptMetric")->setText(QStringLiteral("loss=("));
         QVERIFY(!s.canStart());
+    }
+
+    void anInterpreterThatCameWithTheProjectIsStartedOnlyWhenAskedFor()
+    {
+        ScriptWorld s;
+        const QDir around(QFileInfo(s.w.project.folder()).path());
+        QVERIFY(around.mkpath(QStringLiteral(".venv/bin")));
+        QFile program(around.filePath(QStringLiteral(".venv/bin/python")));
+        QVERIFY(program.open(QIODevice::WriteOnly));
+        QVERIFY(program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        program.close();
+        QVERIFY(s.open());
+        QCOMPARE(child<QComboBox>(*s.page, "scriptInterpreter")->currentText(), program.fileName());
+        auto* ask = child<QPushButton>(*s.page, "askInterpreter");
+        QVERIFY(ask->isVisible());
+        QVERIFY(s.note("scriptInterpreterNote").contains(QStringLiteral("not started yet")));
+        const QString call = QStringLiteral("interpreter ") + program.fileName();
+        QVERIFY(!s.w.commands.calls.contains(call));
+        QTest::mouseClick(ask, Qt::LeftButton);
+        QCOMPARE(s.w.commands.calls.count(call), 1);
+        QVERIFY(!ask->isVisible());
     }
 
     void anInterpreterWithoutTorchIsNamed()

@@ -19,16 +19,18 @@ public:
     {
         calls << QStringLiteral("create %1 %2").arg(folder, workload);
     }
-    void startRun(const RunConfig& config) override
+    int startRun(const RunConfig& config) override
     {
         calls << QStringLiteral("start");
         started.push_back(config);
+        return int(started.size());
     }
-    void startRunWith(const RunConfig& config, const QStringList& words) override
+    int startRunWith(const RunConfig& config, const QStringList& words) override
     {
-        startRun(config);
+        const int call = startRun(config);
         if (!words.isEmpty())
             calls << QStringLiteral("with ") + words.join(QLatin1Char(' '));
+        return call;
     }
     void startScripts(const QList<ScriptRun>& runs) override
     {
@@ -73,7 +75,7 @@ public:
     void cancelPending() override { calls << QStringLiteral("cancel"); }
 
     QStringList calls;
-    std::vector<RunConfig> started;
+    std::vector<RunConfig> started; // the call of startRun with number n is the n-th
     QList<ScriptRun> scripts;
 };
 
