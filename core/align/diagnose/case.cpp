@@ -178,7 +178,20 @@ void Case::scanMeasured()
         const auto b = sus_->value(sus_->ranks().front(), quantity, step);
         return a && b && !std::isfinite(*a) && !std::isfinite(*b);
     };
+    // Ranks that average their parameters step on gradients of their own.
+    const bool averages = parameterAveraging(*sus_).first >= 0;
+    const bool byHand = isUsersScript(sus_->traits()) && sus_->world() > 1 && !hasWrapper(*sus_);
+    const auto ofOneRank = [](Quantity quantity) {
+        return quantity == Quantity::GradProj || quantity == Quantity::ClipNormTorch ||
+               quantity == Quantity::GradNormClipped || quantity == Quantity::UpdateNorm;
+    };
     const auto distance = [&](Quantity quantity, std::int64_t step) -> std::optional<double> {
+        if (averages && ofOneRank(quantity))
+            return {};
+        // What a script hands to its own reduction may have been divided already.
+        if (byHand && quantity == Quantity::GradProjLocal)
+            if (const auto whole = reduced(sus_->ranks().front(), step); whole && whole->same(precision()))
+                return {};
         if (quantity == Quantity::GradProjLocal || quantity == Quantity::GradProj) {
             const auto relation =
                 quantity == Quantity::GradProj ? reduced(sus_->ranks().front(), step) : localMean(step);
@@ -217,6 +230,8 @@ Status Case::scanAll()
             continue;
         Status scanned;
         if (!rankByRank_ && scripts && countedByRank(info->id))
+            continue;
+        if (!rankByRank_ && info->id == Quantity::SampleContent && shapesVary(*sus_))
             continue;
         // A loss that no rank weighs by all tokens leaves each to work the total out from its own share.
         if (info->id == Quantity::TokensSeen && ref_->has(Quantity::Tokens) && sus_->has(Quantity::Tokens))

@@ -28,6 +28,9 @@ std::int64_t dataStart(const Case& c)
     if (!numbered(c)) // a stream: its contents stand for ids
         if (const std::int64_t at = c.first(Quantity::SampleContent); at >= 0 && (step < 0 || at < step))
             step = at;
+    // Padded samples cannot be told from others, but equal batches can.
+    if (!numbered(c) && step < 0 && shapesVary(c.sus()) && epochAt(c.sus(), 1).sameOnRanks())
+        step = 1;
     return step;
 }
 

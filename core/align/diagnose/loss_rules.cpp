@@ -165,10 +165,13 @@ void factorOnGradient(const Case& c, Suspicions& out)
         out.push_back(std::move(s));
     };
     // The local gradients are right, and an all_reduce of the script's own made their sum of them.
+    const bool ownHook = !settingOf(c.sus().traits(), "workload_options.comm_hook").empty();
+    const bool ownSum = !hasWrapper(c.sus()) && callsCollective(c.sus().traits(), "all_reduce");
     if (!f.beforeReduction && is(n.world) && n.world > 1 && isUsersScript(c.sus().traits()) &&
-        !hasWrapper(c.sus()) && callsCollective(c.sus().traits(), "all_reduce")) {
+        (ownHook || ownSum)) {
         add("B2", kSignature + 6,
-            ", the number of ranks: the script's own all_reduce adds them up, and there is no DDP wrapper",
+            ownSum ? ", the number of ranks: the script's own all_reduce adds them up, without a DDP wrapper"
+                   : ", the number of ranks: a function of the script's own adds up DDP's buckets",
             false);
         out.back().sentence = "The gradients are summed over the ranks and not divided by their number";
         out.back().fix = "Divide by the number of ranks after the all_reduce, or reduce with ReduceOp.AVG";

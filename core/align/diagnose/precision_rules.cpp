@@ -18,6 +18,10 @@ void sharedStream(const Case& c, Suspicions& out)
     // nothing.
     if (isUsersScript(c.sus().traits()) && !drawsEachStep(c.sus()))
         return;
+    const OtherDraws others = otherDraws(c.sus()); // of numpy and Python
+    // Ranks that draw alike and go the way of the one process do so on purpose.
+    if (!others.generators.empty() && (!others.alike || c.link() != CausalLink::Forward))
+        return;
     const std::int64_t step = std::max<std::int64_t>(0, c.sus().view().firstStep);
     if (c.world() < 2 || !c.sus().sameOnRanks(Quantity::RngCpu, step).value_or(false))
         return;

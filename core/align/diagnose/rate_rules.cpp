@@ -73,11 +73,19 @@ double samplesFactor(const Case& c, std::int64_t step)
     return theirs > 0 ? all(c.sus()) / theirs : 1;
 }
 
+// A schedule that is told a metric takes other decisions once the training has parted for another reason.
+bool followsMetric(const Case& c, std::int64_t step)
+{
+    const std::optional<ScheduleActs> acts = scheduleActs(c.ref(), c.sus());
+    return acts && acts->own == acts->theirs && acts->own.find("ReduceLROnPlateau") != std::string::npos &&
+           c.start() >= 1 && c.start() < step;
+}
+
 void learningRate(const Case& c, Suspicions& out)
 {
     const std::int64_t step = c.first(Quantity::LearningRate);
     if (step < 1 || (c.rankByRank() && step != c.start()) ||
-        (isUsersScript(c.sus().traits()) && ratesOfRanksPart(c, step, out)))
+        (isUsersScript(c.sus().traits()) && ratesOfRanksPart(c, step, out)) || followsMetric(c, step))
         return;
     const int rank = c.ranksOff(Quantity::LearningRate, step).front();
     std::uint16_t group = 0; // the first whose rate differs

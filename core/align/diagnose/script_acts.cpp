@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 namespace lockstep::align {
 
@@ -125,8 +127,12 @@ std::optional<LossScaling> lossScaling(const RunTrace& reference, const RunTrace
     const auto micros = [step](const RunTrace& run) {
         return std::size_t(run.value(run.ranks().front(), Quantity::MicroSteps, step).value_or(1));
     };
-    const std::size_t count = micros(suspect);
-    if (count != micros(reference))
+    const std::size_t count = micros(suspect), world = suspect.ranks().size();
+    // One process may work through the micro-batches of all ranks; then each weighs as much as one of a rank in the mean.
+    const bool dealt = count != micros(reference);
+    if (dealt && (count * world != micros(reference) ||
+                  std::any_of(theirs.begin(), theirs.end(),
+                              [&](const std::vector<double>& own) { return own != theirs.front(); })))
         return {};
     const auto at = [](const LossFactors& factors, std::size_t micro) {
         return micro < factors.size() ? factors[micro] : std::vector<double>();
@@ -134,7 +140,8 @@ std::optional<LossScaling> lossScaling(const RunTrace& reference, const RunTrace
     LossScaling scaling;
     scaling.notDivided = count > 1;
     for (std::size_t micro = 0; micro < count; ++micro) {
-        const double ratio = product(at(own, micro)) / product(at(theirs, micro));
+        const double ratio =
+            product(at(own, micro)) / product(at(theirs, micro)) / (dealt ? double(world) : 1);
         if (!std::isfinite(ratio))
             return {};
         if (near(ratio, 1, 1e-6))
@@ -208,6 +215,105 @@ ModelCopies modelCopies(const RunTrace& run)
             copies.module = json["module"].GetString();
     }
     return copies;
+}
+
+bool shapesVary(const RunTrace& run)
+{
+    return std::any_of(run.events().begin(), run.events().end(),
+                       [](const EventRecord& event) { return event.kind == "shapes"; });
+}
+
+bool followersMove(const RunTrace& run)
+{
+    return std::any_of(run.events().begin(), run.events().end(), [](const EventRecord& event) {
+        return event.kind == "followers" && event.detail.find("true") != std::string::npos;
+    });
+}
+
+ParameterAveraging parameterAveraging(const RunTrace& run)
+{
+    ParameterAveraging found;
+    std::map<std::int64_t, std::pair<bool, std::set<std::string>>>
+        told; // by step: moved, the ranks' fingerprints
+    for (const EventRecord& event : run.events()) {
+        rapidjson::Document json;
+        json.Parse(event.detail.c_str());
+        if (event.kind != "between" || !json.IsObject() || !json.HasMember("moved") ||
+            !json["moved"].IsBool() || !json.HasMember("fingerprint") || !json["fingerprint"].IsString())
+            continue;
+        auto& [moved, prints] = told[event.step];
+        moved = json["moved"].GetBool();
+        prints.insert(json["fingerprint"].GetString());
+    }
+    std::int64_t last = -1, gap = 1;
+    for (auto it = told.begin(); it != told.end(); ++it) {
+        const auto& [moved, prints] = it->second;
+        if (!moved)
+            continue;
+        if (prints.size() != 1) // they moved, and not to the same place
+            return {};
+        if (last >= 0)
+            gap = std::max(gap, it->first - last);
+        // What was told holds until the next word; of the last step nothing is known.
+        const auto next = std::next(it);
+        last = next == told.end() ? run.lastStep() : next->first - 1;
+        if (found.first < 0)
+            found.first = it->first;
+    }
+    if (found.first < 0 || run.ranks().size() < 2 || !run.sameOnRanks(Quantity::ParamFingerprint, 0))
+        return {};
+    gap = std::max(gap, found.first);
+    if (run.lastStep() - last > 2 * gap)
+        found.stopped = last + 1;
+    return found;
+}
+
+OtherDraws otherDraws(const RunTrace& run)
+{
+    OtherDraws draws;
+    std::map<std::string, std::map<std::int64_t, std::vector<std::string>>> states; // by generator and step
+    for (const EventRecord& event : run.events()) {
+        rapidjson::Document json;
+        json.Parse(event.detail.c_str());
+        if (event.kind != "draws" || !json.IsObject())
+            continue;
+        for (const auto& member : json.GetObject())
+            if (member.value.IsString())
+                states[member.name.GetString()][event.step].emplace_back(member.value.GetString());
+    }
+    for (const auto& [name, steps] : states) {
+        draws.generators.push_back(name);
+        for (const auto& [step, ofRanks] : steps)
+            draws.alike = draws.alike ||
+                          (ofRanks.size() > 1 && ofRanks.size() == run.ranks().size() &&
+                           std::all_of(ofRanks.begin(), ofRanks.end(),
+                                       [&](const std::string& state) { return state == ofRanks.front(); }));
+    }
+    return draws;
+}
+
+bool skippedInOne(const RunTrace& reference, const RunTrace& suspect, std::int64_t step)
+{
+    const auto a = reference.value(reference.ranks().front(), Quantity::StepSkipped, step);
+    const auto b = suspect.value(suspect.ranks().front(), Quantity::StepSkipped, step);
+    return a && b && *a != *b;
+}
+
+Unfreezing unfreezing(const RunTrace& run)
+{
+    Unfreezing found;
+    for (const EventRecord& event : run.events()) {
+        if (event.kind != "unfreeze" || found.step >= 0)
+            continue;
+        found.step = event.step;
+        rapidjson::Document json;
+        json.Parse(event.detail.c_str());
+        if (json.IsObject() && json.HasMember("parameters") && json["parameters"].IsArray())
+            for (const auto& name : json["parameters"].GetArray())
+                if (name.IsString())
+                    found.names.emplace_back(name.GetString());
+    }
+    return found;
 }
 
 } // namespace lockstep::align

@@ -66,5 +66,33 @@ struct ModelCopies {
     bool moved = false;
 };
 ModelCopies modelCopies(const RunTrace& run);
+// Whether samples come in batches of varying shapes: a padded sample's content is that of its batch.
+bool shapesVary(const RunTrace& run);
+// Whether parameters that no optimizer has, as those of a momentum encoder, ever moved.
+bool followersMove(const RunTrace& run);
+
+// Ranks that reduce no gradients and average their parameters between the steps.
+struct ParameterAveraging {
+    std::int64_t first = -1;   // the first step after which they did; -1: never
+    std::int64_t stopped = -1; // the step from which on they no longer do; -1: they go on
+};
+ParameterAveraging parameterAveraging(const RunTrace& run);
+
+// Generators beside torch's that are drawn from between a batch and its backward pass.
+struct OtherDraws {
+    std::vector<std::string> generators;
+    bool alike = false; // on all ranks from the same state
+};
+OtherDraws otherDraws(const RunTrace& run);
+
+// Whether the gradient scaler skips the step in one run and not in the other.
+bool skippedInOne(const RunTrace& reference, const RunTrace& suspect, std::int64_t step);
+
+// Parameters that were unfrozen, as the run said; step -1: none.
+struct Unfreezing {
+    std::int64_t step = -1;
+    std::vector<std::string> names;
+};
+Unfreezing unfreezing(const RunTrace& run);
 
 } // namespace lockstep::align

@@ -86,6 +86,36 @@ void clippedBeforeUnscale(const Case& c, Suspicions& out)
     out.push_back(std::move(s));
 }
 
+// A loss is the mean of fewer samples on a rank than in one process, so each sample's gradient is larger and overflows in a
+// 16-bit format at a lower scale. Ranks that skip the step together have lost nothing.
+void overflowsEarlier(const Case& c, Suspicions& out)
+{
+    const std::int64_t step = c.start();
+    if (!bothScripts(c) || c.rankByRank() || step < 1 || !skippedInOne(c.ref(), c.sus(), step) ||
+        c.ref().traits().amp != c.sus().traits().amp ||
+        !c.sus().sameOnRanks(Quantity::StepSkipped, step).value_or(false) ||
+        !c.sus().sameOnRanks(Quantity::ScalerScale, step).value_or(false))
+        return;
+    const int rank = c.sus().ranks().front();
+    const auto own = c.sus().value(rank, Quantity::Samples, step, 0);
+    const auto theirs = c.ref().value(c.refRank(rank), Quantity::Samples, step, 0);
+    const auto scale = c.sus().value(rank, Quantity::ScalerScale, step);
+    const auto theirScale = c.ref().value(c.refRank(rank), Quantity::ScalerScale, step);
+    const bool skips = c.sus().value(rank, Quantity::StepSkipped, step) == 1;
+    if (!own || !theirs || *own == *theirs || skips != (*own < *theirs) || scale != theirScale)
+        return;
+    Suspicion s = suspect(
+        "D8", kPattern, step, "steps that the scaler skips",
+        fmt::format("At step {} the gradients overflow at scale {:g} in one run only: a micro-batch has {:g} "
+                    "samples on a rank and {:g} in the reference. All ranks decide alike.",
+                    step, *scale, *own, *theirs),
+        Quantity::StepSkipped);
+    s.sentence = "The gradient scaler skips other steps than in one process, as smaller micro-batches do";
+    s.fix = "Nothing to mend; start both runs with a smaller init_scale to compare them";
+    s.benign = true;
+    out.push_back(std::move(s));
+}
+
 enum class Members { Unknown, Equal, Other };
 
 Members members(const Case& c)
@@ -136,7 +166,7 @@ void updateBySettings(const Case& c, Suspicions& out)
     }
 }
 
-constexpr Rule kRules[] = {updateBySettings, optimizerBegunAgain, clippedBeforeUnscale};
+constexpr Rule kRules[] = {updateBySettings, optimizerBegunAgain, clippedBeforeUnscale, overflowsEarlier};
 
 } // namespace
 

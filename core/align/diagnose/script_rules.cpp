@@ -72,8 +72,9 @@ void reductionLeftOut(const Case& c, Suspicions& out)
 void scaledLoss(const Case& c, Suspicions& out)
 {
     const std::int64_t step = c.start();
-    if (!bothScripts(c) || step < 1 || c.link() < CausalLink::Rng || c.link() > CausalLink::Reduced ||
-        c.differsAt(Quantity::SampleIds, step))
+    const bool overflows = step >= 1 && skippedInOne(c.ref(), c.sus(), step);
+    if (!bothScripts(c) || step < 1 || c.link() < CausalLink::Rng ||
+        (c.link() > CausalLink::Reduced && !overflows) || c.differsAt(Quantity::SampleIds, step))
         return;
     const std::optional<LossScaling> scaling = lossScaling(c.ref(), c.sus(), step);
     if (!scaling)
@@ -84,7 +85,7 @@ void scaledLoss(const Case& c, Suspicions& out)
     const bool blurred =
         c.link() == CausalLink::Forward && (drawsEachStep(c.sus()) || batchStatistics(c.sus()));
     const bool seenSo = blurred ? std::abs(std::log(norm / scaling->factor)) < std::abs(std::log(norm))
-                                : !mean || near(mean->ratio, scaling->factor, 1e-2);
+                                : !mean || overflows || near(mean->ratio, scaling->factor, 1e-2);
     if (scaling->whole && !seenSo)
         return; // the loss is scaled, and that is not what is seen
     // A mean times the samples of a micro-batch is a sum.
@@ -158,6 +159,12 @@ void averageStandsStill(const Case& c, Suspicions& out)
     if (!bothScripts(c))
         return;
     const ModelCopies own = modelCopies(c.sus()), theirs = modelCopies(c.ref());
+    if (followersMove(c.ref()) && !followersMove(c.sus())) {
+        out.push_back(suspect(
+            "F8", kSignature + 5, std::max<std::int64_t>(1, c.start()), "parameters that no optimizer has",
+            "Parameters outside the optimizer, which move in the reference, never change."));
+        return;
+    }
     if (own.module.empty() || own.moved || !theirs.moved)
         return;
     out.push_back(suspect(
@@ -286,13 +293,14 @@ void namesDidNotMatch(const Case& c, Suspicions& out)
                     event->step, name("missing"), name("unexpected"))));
 }
 
-// A sampler that makes all ranks' parts equally long repeats some samples, fewer than there are ranks.
+// What makes all ranks' parts equally long repeats some samples: a sampler fewer than there are ranks, others whole batches.
 void paddedEvaluation(const Case& c, Suspicions& out)
 {
     if (!bothScripts(c) || c.world() < 2)
         return;
     struct Turn {
         std::vector<std::int64_t> ofRanks;
+        std::int64_t batch = 1; // the largest
         bool gathered = false,
              told = true; // whether the ranks' answers were gathered; whether that is recorded
     };
@@ -304,6 +312,8 @@ void paddedEvaluation(const Case& c, Suspicions& out)
             json.HasMember("set") && json["samples"].IsInt64() && json["set"].IsInt64()) {
             Turn& turn = turns[{event.step, json["set"].GetInt64()}];
             turn.ofRanks.push_back(json["samples"].GetInt64());
+            if (json.HasMember("batch") && json["batch"].IsInt64())
+                turn.batch = std::max(turn.batch, json["batch"].GetInt64());
             const bool told = json.HasMember("gathered") && json["gathered"].IsBool();
             turn.told = turn.told && told;
             turn.gathered = turn.gathered || (told && json["gathered"].GetBool());
@@ -313,7 +323,9 @@ void paddedEvaluation(const Case& c, Suspicions& out)
         const auto& [step, size] = key;
         const std::vector<std::int64_t>& ofRanks = turn.ofRanks;
         const std::int64_t all = std::accumulate(ofRanks.begin(), ofRanks.end(), std::int64_t(0));
-        if (int(ofRanks.size()) != c.world() || all <= size || all >= size + c.world())
+        // Whole batches may be repeated. A rank that evaluates all of the set repeats nothing.
+        if (int(ofRanks.size()) != c.world() || all <= size || all >= size + c.world() * turn.batch ||
+            (c.world() > 1 && *std::max_element(ofRanks.begin(), ofRanks.end()) >= size))
             continue;
         // A script that gathers the answers can leave the repeats out, and most do.
         Suspicion s = suspect(

@@ -2,7 +2,6 @@
 // gradient before and after the reduction; most of it needs no reference.
 #include "core/align/diagnose/rules.h"
 #include "core/align/diagnose/script_acts.h"
-#include "core/config/json.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,6 +50,7 @@ struct Unreduced {
     std::vector<std::string> names;
     std::size_t all = 0;
     bool newGradient = false; // they had no gradient the step before
+    bool unknown = false;     // DDP has none of them
 
     std::string prefix() const; // what the names begin with in common: a parameter, a module
 };
@@ -81,6 +81,11 @@ Unreduced unreducedParameters(const Case& c, std::int64_t step)
                               : someLocal && record.reducedNorm > 0))
             found.names.push_back(record.name);
     }
+    found.unknown =
+        !found.names.empty() && std::all_of(records.begin(), records.end(), [&](const TensorRecord& r) {
+            return !(r.has & TensorRecord::Local) ||
+                   std::find(found.names.begin(), found.names.end(), r.name) == found.names.end();
+        });
     if (step > 1 && !found.names.empty()) {
         for (const TensorRecord& record : c.sus().tensors(rank, step - 1))
             if (record.name == found.names.front())
@@ -119,35 +124,15 @@ std::optional<Evidence> collectiveRow(const Case& c, std::int64_t step)
     return Evidence{"collectives of the step", text, Quantity::CollectiveBytes, step, rank, {}};
 }
 
-// Parameters that were unfrozen, as the run said; step -1: none.
-struct Unfreezing {
-    std::int64_t step = -1;
-    std::vector<std::string> names;
-};
-
-Unfreezing unfreezing(const RunTrace& run)
-{
-    Unfreezing found;
-    for (const EventRecord& event : run.events()) {
-        if (event.kind != "unfreeze" || found.step >= 0)
-            continue;
-        found.step = event.step;
-        rapidjson::Document json;
-        json.Parse(event.detail.c_str());
-        if (json.IsObject() && json.HasMember("parameters") && json["parameters"].IsArray())
-            for (const auto& name : json["parameters"].GetArray())
-                if (name.IsString())
-                    found.names.emplace_back(name.GetString());
-    }
-    return found;
-}
-
 // The first step at which the ranks end the reduction with different gradients; in a correct run there is none. -1: none,
 // or the runs had parted before it for another reason.
 std::int64_t spreadStep(const Case& c)
 {
     if (c.world() < 2)
         return -1;
+    const ParameterAveraging averaging = parameterAveraging(c.sus());
+    if (averaging.first >= 0)
+        return averaging.stopped;
     const std::int64_t step = c.sus().firstSpread(Quantity::GradNorm, 1);
     const bool own = !c.rankByRank() || step == c.start() || step == unfreezing(c.sus()).step;
     return step >= 1 && own ? step : -1;
@@ -262,7 +247,7 @@ void partlyReduced(const Case& c, Suspicions& out)
     }
     Unreduced names = unreducedParameters(c, step);
     const Unfreezing unfroze = unfreezing(c.sus());
-    const bool thawed = unfroze.step == step;
+    const bool thawed = unfroze.step == step, script = isUsersScript(c.sus().traits());
     if (thawed && !unfroze.names.empty())
         names.names = unfroze.names;
     const double micros = c.sus().value(c.sus().ranks().front(), Quantity::MicroSteps, step).value_or(1);
@@ -294,13 +279,14 @@ void partlyReduced(const Case& c, Suspicions& out)
         out.push_back(std::move(s));
     };
     const std::size_t count = names.names.size();
-    const bool wholeLocal = c.first(Quantity::GradNormLocal) != step; // what went in is the reference's
-    if (thawed || names.newGradient)
+    // What went in is the reference's; what DDP does not know did not go in.
+    const bool wholeLocal = c.first(Quantity::GradNormLocal) != step || (script && names.unknown);
+    if (thawed || (names.newGradient && !script)) // a script's thawing is told
         return add("C4", kSignature + 8);
     if (wholeLocal) {
         add("C3", count == 1 ? kSignature + 3 : count == 0 ? kPattern + 12 : kRemainder + 20);
         add("C10", count > 1 ? kSignature + 3 : kPattern + 13);
-        if (step > 1)
+        if (step > 1 && !(script && names.unknown))
             add("C4", kPattern + 8);
     }
     if (micros > 1)

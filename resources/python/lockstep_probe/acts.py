@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence
 import torch
 from torch import nn
 
-from .samples import batch_size
+from .draws import WATCHED_STEPS
+from .samples import batch_size, leaves
 from .script_facts import dataset_length
 
 if TYPE_CHECKING:
     from .facts import Facts
+    from .measure import State
     from .session import Session
 
 _TOLD = 8  # changes of one kind that are told; what changes more often is not a matter of how the script is written
 _TARGETS_TOLD = 1024  # they are weights of a step, and change with it
+_SHAPES_WATCHED = 64  # steps
 _SEARCHES = (2, 16)  # steps after which copies of the model are looked for; asking the garbage collector takes time
 
 
@@ -30,13 +33,17 @@ class Acts:
         self._calls: list[str] = []  # of wrapped models since the last backward
         self._forward: list[str] = []  # by micro-batch
         self._backward: list[str] = []
-        self._evaluated: dict[int, int] = {}  # samples by loader
+        self._evaluated: dict[int, tuple[int, int]] = {}  # by loader: samples, and those of the largest batch
         self._evaluations: list[tuple[dict[str, Any], int]] = []  # that ended, with the number of gathers before them
         self._gathers = 0
         self._gathers_before: dict[int, int] = {}  # by loader: when its evaluation began
         self._schedule_steps = 0  # the most in one step
         self._trained: list[bool] = []  # by piece
         self._copies: list[tuple[Any, int]] = []  # weak references with the last fingerprint
+        self._state_print: Optional[int] = None  # of the parameters after the last step
+        self._shapes: Optional[list[tuple[int, ...]]] = None  # of a sample in the last batch
+        self._shapes_vary = False
+        self._buffers: dict[int, tuple[int, int]] = {}  # by id: version and address before the first step
 
     def wrapper_called(self, wrapper: Any) -> None:
         if torch.is_grad_enabled():
@@ -50,6 +57,43 @@ class Acts:
             self._backward.append("sync" if sync else "no_sync")
         self._calls.clear()
 
+    def training_begins(self) -> None:
+        for _, buffer in self._s.layout.buffer_tensors():
+            self._buffers[id(buffer)] = (buffer._version, buffer.data_ptr())
+
+    def fetched(self, data: Any) -> None:
+        """Samples whose shape is that of their batch, as padded texts, have other contents in another batch."""
+        if self._shapes_vary or self._s.step >= _SHAPES_WATCHED:
+            return
+        shapes = [tuple(leaf.shape[1:]) for leaf in leaves(data) if isinstance(leaf, torch.Tensor) and leaf.dim() > 1]
+        if self._shapes is not None and shapes != self._shapes:
+            self._shapes_vary = True
+            self._s.event("shapes", {"vary": True})
+        self._shapes = shapes
+
+    def moving_buffers(self) -> list[str]:
+        """Names, without their module's, of the buffers that changed since the training began."""
+        moved = {name.rpartition(".")[2] for name, buffer in self._s.layout.buffer_tensors()
+                 if self._buffers.get(id(buffer)) != (buffer._version, buffer.data_ptr())}
+        return sorted(moved)[:16]
+
+    def step_begins(self) -> None:
+        """The first backward pass of a step comes. A script that reduces by itself may have averaged the parameters."""
+        s = self._s
+        if s.world > 1 and s.step > 0 and self._state_print is not None and not s.wrappers and not s.layout.sharded:
+            now = s.measures.parameter_print(s.layout)
+            moved = now != self._state_print
+            if moved != self._last.get("between", False):
+                self._last["between"] = moved
+                self._tell_at_most("between", {"moved": moved, "fingerprint": f"{now:016x}"}, _TARGETS_TOLD)
+
+    def state_recorded(self, state: "State") -> None:
+        self._state_print = state.fingerprint
+        if state.complete:  # momentum encoders and other parameters that follow the trained ones
+            trained = {i for _, own in self._s.watched.values() for i in own}
+            moved = any(update > 0 for i, update in state.updates.items() if i not in trained)
+            self._tell("followers", {"moved": moved}, {"moved": False})
+
     def step_closed(self, facts: "Facts") -> None:
         micros = facts.micros
         if self._s.step == 1 and micros and not facts.reduced and not facts.skipped:
@@ -60,6 +104,8 @@ class Acts:
                    {"factors": [[] for _ in micros]})
         self._tell("targets", {"counted": [micro.counts() for micro in micros]}, {"counted": [micro.size for micro in micros]},
                    _TARGETS_TOLD)
+        if self._s.step <= WATCHED_STEPS and (drawn := self._s.draws.told()):
+            self._s.event("draws", drawn)
         self._tell("clipped", {"scale": facts.clip_scale}, {"scale": 1.0})
         steps = self._s.script.schedule_steps()
         if self._schedule_steps < steps <= 64:  # more are those of a file
@@ -84,21 +130,26 @@ class Acts:
         self._evaluations.clear()
 
     def evaluated(self, loader: Any, data: Any) -> None:
-        self._evaluated[id(loader)] = self._evaluated.get(id(loader), 0) + batch_size(data)
+        samples, largest = self._evaluated.get(id(loader), (0, 0))
+        size = batch_size(data)
+        self._evaluated[id(loader)] = (samples + size, max(largest, size))
 
     def evaluation_ended(self, loader: Any) -> None:
         """A loader was gone through without gradients, as for a metric."""
-        samples = self._evaluated.pop(id(loader), 0)
+        samples, largest = self._evaluated.pop(id(loader), (0, 0))
         times = self._times["evaluation"] = self._times.get("evaluation", 0) + 1
         size = dataset_length(loader.dataset)
         if samples and times <= 8 * _TOLD and size is not None:
-            self._evaluations.append(({"samples": samples, "set": size}, self._gathers_before.get(id(loader), self._gathers)))
+            self._evaluations.append(({"samples": samples, "set": size, "batch": largest}, self._gathers_before.get(id(loader), self._gathers)))
 
     def _tell(self, kind: str, detail: dict[str, Any], usual: dict[str, Any], most: int = _TOLD) -> None:
         """`usual`: what goes without saying; `most`: changes that are told."""
         if self._last.get(kind, usual) == detail:
             return
         self._last[kind] = detail
+        self._tell_at_most(kind, detail, most)
+
+    def _tell_at_most(self, kind: str, detail: dict[str, Any], most: int) -> None:
         times = self._times[kind] = self._times.get(kind, 0) + 1
         if times <= most:
             self._s.event(kind, dict(detail, varies=True) if times == most else detail)

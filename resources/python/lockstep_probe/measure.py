@@ -161,6 +161,11 @@ class Measures:
             state.prints = dict(zip((i for i, _ in pieces), own))
         return state
 
+    def parameter_print(self, layout: Layout) -> int:
+        """Fingerprint of all parameters, as in State."""
+        pieces = [p for p in layout.pieces if p.count]
+        return sum(self.fast.fingerprints([p.of(p.tensor) for p in pieces], [p.base + p.first for p in pieces])) & MASK
+
     def norms(self, layout: Layout) -> dict[int, float]:
         """Squared norm of each piece."""
         pieces = [(i, p) for i, p in enumerate(layout.pieces) if p.count]

@@ -55,6 +55,7 @@ class Recording:
             values.integer(q.FOUND_INF, int(facts.skipped))
             values.integer(q.STEP_SKIPPED, int(facts.skipped))
         state = self._state(values)
+        s.acts.state_recorded(state)
         self._samples(values, facts)
         if s.measures.per_tensor:
             self._tensors(facts, state)

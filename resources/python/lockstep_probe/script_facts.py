@@ -199,6 +199,8 @@ class ScriptFacts:
             options["schedule"] = schedule
         if self.collectives:
             options["collectives"] = ",".join(sorted(self.collectives))
+        if moving := session.acts.moving_buffers():
+            options["moving_buffers"] = ",".join(moving)
         if len(session.optimizers) > 1:
             options["optimizers"] = str(len(session.optimizers))
         facts["workload_options"] = options

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any, Callable, Iterable, Optional, Sequence
+from typing import Any, Callable, Optional, Sequence
 
 import torch
 from torch.utils.data import DataLoader
@@ -18,9 +18,11 @@ from torch.utils.data import DataLoader
 from . import wire
 from .acts import Acts
 from .batches import Batches
+from .draws import WATCHED_STEPS, Draws
 from .environment import rank_and_world
 from .facts import Facts, Micro, settle
 from .find_models import find_models
+from .gradients import GradientWatch
 from .hooks.clipping import watch_sharded
 from .layout import Layout
 from .losses import constant_factors, targets_behind
@@ -48,6 +50,8 @@ class Session:
         self.script = ScriptFacts()
         self.recording = Recording(self)
         self.acts = Acts(self)
+        self.gradients = GradientWatch(self)
+        self.draws = Draws()
         self.optimizers = WeakList()
         self.wrappers = WeakList()  # DistributedDataParallel
         self.forward_hooks: list[Any] = []
@@ -64,8 +68,7 @@ class Session:
         self.nested: list[int] = []
         self.batches = Batches()
         self.loss_scale = 1.0
-        self.armed = False  # gradient hooks see the gradients of a backward that is reduced afterwards
-        self.last_ready = 0.0
+        self.in_backward = False
         self.ready_at = time.perf_counter()
         self.backwards = 0
         self.backward_begin = self.optimizer_begin = self.ready_at
@@ -103,6 +106,9 @@ class Session:
         self.script.loader_used(loader)
         self.batches.add(Batch(numbers, content_hashes(self.measures, data, size), size, epoch, aside, id(loader), own_iterator))
         self.batches.seen = True
+        self.acts.fetched(data)
+        if self.step < WATCHED_STEPS:
+            self.draws.batch_came()
 
     @watching
     def epoch_begins(self, loader: Any) -> None:
@@ -147,20 +153,20 @@ class Session:
         self.pending.seconds["forward"] += now - self.ready_at
         self.backward_begin = now
         self.stream.stage = wire.STAGE_BACKWARD
+        if not self.pending.micros and not self.stepped:
+            self.acts.step_begins()
+        if self.step < WATCHED_STEPS:
+            self.draws.backward_comes()
         if isinstance(root, torch.Tensor):
             self.pending.micros.append(self._micro(root))
             self.acts.backward_begins(list(self.wrappers))
-        self.armed = any(getattr(w, "require_backward_grad_sync", True) for w in self.wrappers)
+        self.gradients.backward_begins()
 
     @watching
     def after_backward(self) -> None:
         now = time.perf_counter()
         self.pending.seconds["backward"] += now - self.backward_begin
-        if self.armed:
-            if self.last_ready > self.backward_begin:
-                self.pending.seconds["wait"] += now - self.last_ready
-            self.script.count_reduction(self.wrappers, self.pending)
-        self.armed = False
+        self.gradients.backward_ended(now)
         self.ready_at = now
         self.backwards += 1
         self.scaled.clear()
@@ -179,51 +185,6 @@ class Session:
         if self.loads < 64:
             self.loads += 1
             self.event("loaded", dict(detail, what=what))
-
-    @watching
-    def gradient_ready(self, parameter: torch.Tensor) -> None:
-        """Under DDP: a gradient has arrived and is not yet reduced."""
-        if not self.armed:
-            return
-        pieces = self.layout.by_tensor.get(id(parameter))
-        if pieces:
-            local = self.measures.gradient(self.layout, pieces, 1.0 / self.loss_scale)
-            self.pending.local.add(local)
-        self.last_ready = time.perf_counter()
-
-    @watching
-    def before_manual_reduction(self, tensors: Iterable[torch.Tensor]) -> None:
-        """A collective of the script's own is about to sum something; if it is a gradient, this is the local one."""
-        if self.wrappers or self.step < 0:
-            return
-        storages = {t.data_ptr() for t in tensors if t.numel()}
-        pieces = [i for i, p in enumerate(self.layout.pieces)
-                  if p.tensor.grad is not None and p.tensor.grad.data_ptr() in storages]
-        early = [i for i in pieces if i in self.pending.reduced.squares]
-        if early:  # what was clipped was this rank's own
-            self.pending.local.take(self.pending.reduced, early)
-            self.pending.clip_called, self.pending.clip_norm = False, None
-        pieces = [i for i in pieces if i not in self.pending.local.squares]
-        if pieces:
-            local = self.measures.gradient(self.layout, pieces, 1.0 / self.loss_scale)
-            self.pending.local.add(local)
-
-    @watching
-    def before_clip(self, parameters: Sequence[torch.Tensor]) -> None:
-        pieces = self.layout.indices_of(parameters)
-        scale = self.pending.scale if self.pending.scale and not self.pending.unscaled else 1.0
-        self.pending.clip_scale = scale
-        self.pending.reduced.add(self.measures.gradient(self.layout, pieces, 1.0 / scale))
-
-    @watching
-    def unscaled(self) -> None:
-        """The gradient scaler has taken its factor out of the gradients."""
-        self.pending.unscaled = True
-
-    @watching
-    def after_clip(self, norm: Optional[float]) -> None:
-        self.pending.clip_called = True
-        self.pending.clip_norm = norm
 
     @watching
     def before_step(self, optimizer: torch.optim.Optimizer) -> None:
@@ -287,6 +248,7 @@ class Session:
         watch_sharded(self)
         self.step = 0
         self.recording.initial()
+        self.acts.training_begins()
         self.ready_at = time.perf_counter()
 
     def watch(self, optimizer: torch.optim.Optimizer) -> None:

@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional
 
-from cases import CASES, Case
+from case import Case
+from cases import CASES
 from fork_ranks import Server
 
 HERE = Path(__file__).resolve().parent
@@ -54,7 +55,7 @@ class Project:
 
     def run(self, case: Case, world: int) -> str:
         """The run's id; a script in one process is run once for all its cases."""
-        name = f"{case.script}-single" if world == 1 else f"{case.name}-w{world}"
+        name = (f"{case.script}-single" if world == 1 else f"{case.name}-w{world}").replace("/", "-")
         if name not in self.made:
             script = str(HERE / f"{case.script}.py")
             fault = "-" if world == 1 else case.fault or "-"

@@ -23,10 +23,12 @@ def install(session: "Session") -> None:
                 return original(tensors, *args, **kwargs)
             session.before_backward(tensors)
             depth += 1
+            session.in_backward = True
             try:
                 original(tensors, *args, **kwargs)
             finally:
                 depth -= 1
+                session.in_backward = False
             session.after_backward()
 
         return backward

@@ -20,10 +20,10 @@ def install(session: "Session") -> None:
     def with_norm(original: Any) -> Any:
         def clip_grad_norm_(parameters: Any, max_norm: float, *args: Any, **kwargs: Any) -> Any:
             parameters = _kept(parameters)
-            session.before_clip([parameters] if isinstance(parameters, torch.Tensor) else parameters)
+            session.gradients.before_clip([parameters] if isinstance(parameters, torch.Tensor) else parameters)
             norm = original(parameters, max_norm, *args, **kwargs)
             session.script.config["clip_norm"] = float(max_norm)
-            session.after_clip(_number(norm))
+            session.gradients.after_clip(_number(norm))
             return norm
 
         return clip_grad_norm_
@@ -31,10 +31,10 @@ def install(session: "Session") -> None:
     def with_value(original: Any) -> Any:
         def clip_grad_value_(parameters: Any, clip_value: float, *args: Any, **kwargs: Any) -> Any:
             parameters = _kept(parameters)
-            session.before_clip([parameters] if isinstance(parameters, torch.Tensor) else parameters)
+            session.gradients.before_clip([parameters] if isinstance(parameters, torch.Tensor) else parameters)
             result = original(parameters, clip_value, *args, **kwargs)
             session.script.config["clip_value"] = float(clip_value)
-            session.after_clip(None)
+            session.gradients.after_clip(None)
             return result
 
         return clip_grad_value_
@@ -51,10 +51,10 @@ def watch_sharded(session: "Session") -> None:
 
     def of_model(original: Any) -> Any:
         def clip_grad_norm_(self: Any, max_norm: float, *args: Any, **kwargs: Any) -> Any:
-            session.before_clip(list(self.parameters()))
+            session.gradients.before_clip(list(self.parameters()))
             norm = original(self, max_norm, *args, **kwargs)
             session.script.config["clip_norm"] = float(max_norm)
-            session.after_clip(_number(norm))
+            session.gradients.after_clip(_number(norm))
             return norm
 
         setattr(clip_grad_norm_, _MARK, True)

@@ -31,10 +31,11 @@ def install(session: "Session") -> None:
                     session.acts.gathered()
                 if tensor is not None:
                     session.pending.collective_bytes += tensor.numel() * tensor.element_size()
-                    if name == "all_reduce" and tensor.is_floating_point():
-                        session.pending.sums(tensor.numel(), format_code(tensor.dtype))
                     if name == "all_reduce":
-                        session.before_manual_reduction([tensor])
+                        # Before a backward pass there are no gradients to sum: parameters, or figures to print.
+                        if tensor.is_floating_point() and session.pending.micros:
+                            session.pending.sums(tensor.numel(), format_code(tensor.dtype))
+                        session.gradients.before_manual_reduction(tensor)
                 return original(*args, **kwargs)
 
             return call

@@ -19,6 +19,8 @@ def install(session: "Session") -> None:
 
     def before(module: torch.nn.Module, inputs: Any) -> None:
         nonlocal outermost
+        if session.in_backward:
+            return  # activation checkpointing runs parts of the forward again, and leaves them by an exception
         # Also after an exception in a forward, which has no hook: the next turn begins with a call of the same module.
         session.inside_forward()
         if outermost is None or outermost is module:

@@ -40,3 +40,4 @@ def install(session: "Session") -> None:
         return init
 
     wrap(torch.optim.lr_scheduler.LRScheduler, "__init__", scheduled)
+    wrap(torch.optim.lr_scheduler.ReduceLROnPlateau, "__init__", scheduled)  # does not call that of its base

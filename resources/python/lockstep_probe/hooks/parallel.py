@@ -25,7 +25,7 @@ def install(session: "Session") -> None:
                 session.wrapper_hooks.append(self.register_forward_pre_hook(called))
             for parameter in self.parameters():
                 if parameter.requires_grad:
-                    parameter.register_post_accumulate_grad_hook(session.gradient_ready)
+                    parameter.register_post_accumulate_grad_hook(session.gradients.ready)
 
         return init
 

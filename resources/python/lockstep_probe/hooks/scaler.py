@@ -41,7 +41,7 @@ def install(session: "Session") -> None:
     def unscaled(original: Any) -> Any:
         def unscale_(self: Any, optimizer: Any) -> Any:
             result = original(self, optimizer)
-            session.unscaled()
+            session.gradients.unscaled()
             return result
 
         return unscale_

@@ -1,0 +1,77 @@
+"""The cases of field/: scripts written in the manner of people's own, without a helper shared with the other examples and without
+a look at the rules. docs/measurements.md has what came out at first."""
+
+from __future__ import annotations
+
+from case import Case
+
+FIELD_CASES = [
+    Case("field/cifar/train"),
+    Case("field/cifar/train", "A3", "sample_ids", 7, cause="A3"),
+    Case("field/cifar/train", "D1", "lr", 1, cause="D1"),
+    Case("field/gpt/train", "", "micro_steps", 1),  # the micro-batches are dealt to the ranks
+    Case("field/gpt/train", "A9", "samples", 1, cause="A9"),
+    Case("field/gpt/train", "B6", "micro_steps", 1, cause="B6"),
+    Case("field/gpt/train", "C1", "micro_steps", 1, ranks_part=1, cause="C1"),
+    Case("field/gpt/train", "D7", "micro_steps", 1, cause="D7"),
+    Case("field/moco"),
+    Case("field/moco", "C9", "loss", 2, cause="C9", shown_at=1),
+    Case("field/moco", "F8", "loss", 2, cause="F8"),
+    Case("field/reinforce"),
+    Case("field/reinforce", "B1", "loss", 1, cause="B1"),
+    Case("field/reinforce", "B2", "grad_norm", 1, cause="B2"),
+    Case("field/reinforce", "E6", "sample_content", 1, cause="E6 A1"),
+    Case("field/weighted"),
+    Case("field/weighted", "A4", "sample_ids", 1, cause="A4"),
+    Case("field/weighted", "D2", "lr", 11, ranks_part=11, cause="D2"),
+    # The loss of a rank is the mean of fewer samples, so it overflows at a lower scale than in one process.
+    Case("field/scaled", "", "grad_norm", 1),
+    Case("field/scaled", "D1", "grad_norm", 1, cause="D1"),
+    Case("field/scaled", "B2", "grad_norm", 1, cause="B2"),
+    Case("field/scaled", "B8", "grad_norm", 1, ranks_part=2, cause="B8"),
+    # What a rank has after a step differs; before the next one the ranks are equal.
+    Case("field/averaging", "", "grad_norm", 1, ranks_part=1),
+    Case("field/averaging", "B8", "grad_norm", 1, ranks_part=1, cause="B8", shown_at=5),
+    Case("field/averaging", "C7", "loss", 1, ranks_part=0, cause="C7", shown_at=0),
+    Case("field/averaging", "D1", "grad_norm", 1, ranks_part=1, cause="D1"),
+    Case("field/tasks"),
+    Case("field/tasks", "B3", "grad_norm", 1, cause="B3"),
+    Case("field/tasks", "C10", "loss", 7, ranks_part=7, cause="C10 C3"),
+    Case("field/accel/train"),
+    Case("field/accel/train", "D2", "lr", 2, cause="D2"),
+    Case("field/accel/train", "B6", "grad_norm", 1, cause="B6"),
+    Case("field/accel/train", "F9", cause="F9", shown_at=8),
+    Case("field/postacc"),
+    Case("field/postacc", "B2", "grad_norm", 1, cause="B2"),
+    Case("field/postacc", "B3", "grad_norm", 1, cause="B3"),
+    Case("field/postacc", "C10", "grad_norm", 1, ranks_part=1, cause="C10"),
+    Case("field/fsdp2"),
+    Case("field/fsdp2", "D6", "update_norm", 1, cause="D6"),
+    Case("field/fsdp2", "B3", "grad_norm", 1, cause="B3"),
+    Case("field/fsdp2", "D1", "lr", 1, cause="D1"),
+    Case("field/fsdp1"),
+    Case("field/fsdp1", "D4", "grad_norm_clipped", 1, cause="D4"),
+    Case("field/fsdp1", "D1", "lr", 1, cause="D1"),
+    Case("field/mid_epoch"),
+    Case("field/mid_epoch", "F5", "update_norm", 5, cause="F5"),
+    Case("field/mid_epoch", "F7", "samples", 5, cause="F7"),
+    Case("field/mixup", "", "loss", 1),
+    Case("field/mixup", "E6", "loss", 1, cause="E6", shown_at=0),
+    Case("field/mixup", "D1", "loss", 1, cause="D1"),
+    Case("field/hooked"),
+    Case("field/hooked", "B2", "grad_norm", 1, cause="B2"),
+    Case("field/hooked", "D7", "update_norm", 3, cause="D7", shown_at=1),
+    Case("field/hooked", "E2", cause="E2", shown_at=1),
+    Case("field/tutorial/multigpu_torchrun", "", "loss", 1),
+    Case("field/tutorial/multigpu_torchrun", "A1", "sample_ids", 1, cause="A1"),
+    Case("field/tutorial/multigpu_torchrun", "F2", "loss", 1, cause="F2", shown_at=6),
+    Case("field/uneven_join", ranks_part=7),  # rank 1 has no seventh step
+    Case("field/uneven_join", "B2", "grad_norm", 1, ranks_part=7, cause="B2"),
+    Case("field/zero1"),
+    Case("field/zero1", "D1", "lr", 1, cause="D1"),
+    Case("field/zero1", "D7", "grad_norm", 5, cause="D7", shown_at=1),
+    Case("field/buckets", "", "sample_content", 2),  # padded to the longest text of a batch
+    Case("field/buckets", "A9", "samples", 1, cause="A9"),
+    Case("field/buckets", "B5", "grad_norm", 1, cause="B5"),
+    Case("field/buckets", "D2", "sample_content", 2, cause="D2"),
+]
