@@ -198,14 +198,13 @@ void printTree(const Checkpoint& c, bool statistics)
         if (leaf.cycle || !leaf.value.is(ValueKind::Tensor))
             return;
         const TensorInfo& t = leaf.value.tensor();
-        const auto n = t.shapeKnown ? c.elements(t) : std::nullopt;
-        total += static_cast<std::uint64_t>(n.value_or(0));
+        const std::int64_t elements = t.shapeKnown ? c.elements(t).value_or(-1) : -1; // -1: not known
+        total += static_cast<std::uint64_t>(std::max<std::int64_t>(0, elements));
         ++count;
         const std::string name = leaf.path.empty() ? "(the file)" : displayName(leaf.path);
         table.add(name);
         table.add(dtypeInfo(t.dtype).name);
         table.add(shapeText(c, t));
-        const std::int64_t elements = n.value_or(-1);
         table.add(elements < 0 ? "-" : std::to_string(elements));
         if (statistics)
             addStatistics(c, t, table);
