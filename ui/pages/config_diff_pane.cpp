@@ -28,6 +28,7 @@ ConfigDiffPane::ConfigDiffPane(QWidget* parent)
     summary_ = new ElidedLabel("note", this, Qt::ElideRight);
     for (ElidedLabel* text : {title_, summary_}) // beside an open form
         text->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+    summary_->setWholePhrases(true);
     auto* only = new QCheckBox(tr("differing only"), this);
     only->setChecked(true);
     copy_ = button(tr("Copy as Markdown"), QStringLiteral("copy"), this);
@@ -67,9 +68,9 @@ void ConfigDiffPane::setRuns(const RunEntry* a, const RunEntry* b)
         diff_->setRuns(a->config, b->config, a->name(), b->name());
         title_->setFullText(tr("A %1 against B %2").arg(a->name(), b->name()));
         const int width = view_->viewport()->width();
-        view_->setColumnWidth(RunConfigDiffModel::Key, std::max(190, width / 6));
-        view_->setColumnWidth(RunConfigDiffModel::ValueA, std::max(130, width / 8));
-        view_->setColumnWidth(RunConfigDiffModel::ValueB, std::max(130, width / 8));
+        view_->setColumnWidth(RunConfigDiffModel::Key, std::max(120, width / 6));
+        view_->setColumnWidth(RunConfigDiffModel::ValueA, std::max(110, width / 7));
+        view_->setColumnWidth(RunConfigDiffModel::ValueB, std::max(110, width / 7));
         view_->setColumnWidth(RunConfigDiffModel::Effect, 160);
     }
     summary_->setFullText(diff_->summary());

@@ -62,7 +62,7 @@ DrillsPage::DrillsPage(const PageContext& context, QWidget* parent)
     drillsTable_->setAccessibleName(tr("Drills"));
     drillsTable_->setModel(drills_);
     drillsTable_->setColumnPlan(0, {4, 3});
-    drillsTable_->setMaximumHeight(24 + 8 * 24 + 2); // all of them; a low window scrolls
+    drillsTable_->setFixedHeight(24 + 8 * 24 + 2); // all of them; a low window scrolls
     drillsPane_->addWidget(drillsTable_);
     drillsPane_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
 

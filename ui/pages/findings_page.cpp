@@ -19,7 +19,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr int kSentenceWidth = 400; // at least; the runs stand beside it too
+constexpr int kSentenceWidth = 340; // at least; the runs stand beside it too
 
 QString pairOf(const FindingRow& finding)
 {

@@ -10,6 +10,7 @@
 #include "ui/widgets/building_blocks.h"
 #include "ui/widgets/data_table.h"
 #include "ui/widgets/icons.h"
+#include "ui/widgets/low_window_area.h"
 
 #include <QLineEdit>
 #include <QProgressBar>
@@ -91,15 +92,9 @@ void GatePage::build()
     closedColumn->addStretch(3);
     stack_->addWidget(closed);
 
-    auto* area = new QScrollArea(this); // a low window cuts nothing
-    area->setWidgetResizable(true);
-    area->setFrameShape(QFrame::NoFrame);
-    area->setFocusPolicy(Qt::NoFocus);
-    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    auto* open = new QWidget(area);
-    open->setObjectName(QStringLiteral("scrollBody"));
-    whole_ = new QHBoxLayout(open);
-    whole_->setContentsMargins(20, 16, 16, 16);
+    auto* area = new LowWindowArea(QBoxLayout::LeftToRight, this);
+    QWidget* const open = area->widget();
+    whole_ = area->content();
     whole_->setSpacing(16);
     auto* column = column_ = new QVBoxLayout;
     whole_->addLayout(column, 1);
@@ -173,7 +168,6 @@ void GatePage::build()
     detail_->addWidget(scroll, 1);
     row->addWidget(detail_);
     column->addLayout(row, 1);
-    area->setWidget(open);
     stack_->addWidget(area);
     above_ = new QWidget(this); // takes no room without a banner
     auto* inset = new QHBoxLayout(above_);

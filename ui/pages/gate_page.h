@@ -59,7 +59,7 @@ private:
     QWidget* above_ = nullptr;
     QStackedWidget* stack_;
     QVBoxLayout *column_ = nullptr, *detailColumn_ = nullptr;
-    QHBoxLayout* whole_ = nullptr; // column_, then sides
+    QBoxLayout* whole_ = nullptr; // column_, then sides
     QLabel *closedTitle_, *closedText_, *emptyText_;
     QWidget* overrideBar_;
     QLineEdit* reason_;

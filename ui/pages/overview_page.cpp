@@ -76,8 +76,8 @@ OverviewPage::OverviewPage(const PageContext& context, QWidget* parent)
     runs_->setFixedRows(kLastRuns);
     runs_->setAccessibleName(tr("Last runs"));
     runs_->setHiddenColumns({RunsModel::Mark, RunsModel::Backend, RunsModel::Config});
-    runs_->setColumnPlan(RunsModel::Against,
-                         {RunsModel::Time, RunsModel::Started, RunsModel::Steps, RunsModel::World});
+    runs_->setColumnPlan(RunsModel::Against, {RunsModel::Time, RunsModel::Started, RunsModel::Steps,
+                                              RunsModel::World, RunsModel::LastLoss});
     allRuns_ = linkButton({}, this);
     runsPane_->head()->addWidget(allRuns_);
     runsPane_->addWidget(runs_);

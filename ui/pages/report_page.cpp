@@ -7,13 +7,13 @@
 #include "ui/models/project_model.h"
 #include "ui/widgets/building_blocks.h"
 #include "ui/widgets/data_table.h"
+#include "ui/widgets/low_window_area.h"
 
 #include <QClipboard>
 #include <QDir>
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QMenu>
-#include <QScrollArea>
 
 #include <algorithm>
 
@@ -51,15 +51,8 @@ ReportPage::ReportPage(const PageContext& context, QWidget* parent)
     save_->setMenu(forms);
     headActions()->addWidget(copy_);
     headActions()->addWidget(save_);
-    auto* scroll = new QScrollArea(this); // a low window cuts nothing
-    scroll->setWidgetResizable(true);
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setFocusPolicy(Qt::NoFocus);
-    auto* content = new QWidget(scroll);
-    content->setObjectName(QStringLiteral("scrollBody"));
-    scroll->setWidget(content);
-    auto* column = new QVBoxLayout(content);
-    column->setContentsMargins(20, 16, 16, 16);
+    auto* area = new LowWindowArea(QBoxLayout::TopToBottom, this);
+    QBoxLayout* const column = area->content();
     column->setSpacing(14);
     banner_ = new Banner(this);
     column->addWidget(banner_);
@@ -94,7 +87,7 @@ ReportPage::ReportPage(const PageContext& context, QWidget* parent)
     checksPane_->addWidget(checksTable_, 1);
     column->addWidget(checksPane_, 1);
     checksPane_->setMinimumHeight(kChecksHeight);
-    body()->addWidget(scroll, 1);
+    body()->addWidget(area, 1);
     connect(copy_, &QPushButton::clicked, this, [this] {
         QGuiApplication::clipboard()->setText(markdown());
         Q_EMIT statusTextChanged(tr("The report is on the clipboard"));

@@ -133,8 +133,9 @@ QWidget* RunsPage::makeTable()
     table_->setObjectName(QStringLiteral("runsTable"));
     table_->setAccessibleName(tr("Runs"));
     table_->setModel(filter_);
-    table_->setColumnPlan(RunsModel::Against, {RunsModel::Config, RunsModel::Backend, RunsModel::Time,
-                                               RunsModel::Started, RunsModel::Steps, RunsModel::World});
+    table_->setColumnPlan(RunsModel::Against,
+                          {RunsModel::Config, RunsModel::Backend, RunsModel::Time, RunsModel::Started,
+                           RunsModel::Steps, RunsModel::World, RunsModel::LastLoss, RunsModel::Mode});
     table_->setSortingEnabled(false);
     table_->setEmptyText(tr("No runs to show. F5 starts one."));
     table_->installEventFilter(this);

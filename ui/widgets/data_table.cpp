@@ -36,7 +36,7 @@ protected:
 };
 
 constexpr int kRowsMeasured = 200;
-constexpr int kLongText = 190; // what a column of long texts keeps at least
+constexpr int kLongText = 150; // what a column of long texts keeps at least
 
 } // namespace
 
@@ -149,16 +149,22 @@ void DataTable::layoutColumns()
     widths_.resize(std::size_t(columns), 0);
     const QFontMetrics head(theme::font(12, true));
     const int rows = std::min(model()->rowCount(), kRowsMeasured);
+    std::vector<bool> filled(std::size_t(columns), rows == 0);
     for (int c = 0; c < columns; ++c) {
         int& width = widths_[std::size_t(c)];
         width =
             std::max(width, head.horizontalAdvance(model()->headerData(c, Qt::Horizontal).toString()) + 26);
-        for (int r = 0; r < rows; ++r)
-            width = std::max(width, CellDelegate::textWidth(model()->index(r, c), rowHeight_));
+        for (int r = 0; r < rows; ++r) {
+            const QModelIndex cell = model()->index(r, c);
+            width = std::max(width, CellDelegate::textWidth(cell, rowHeight_));
+            filled[std::size_t(c)] = filled[std::size_t(c)] || !cell.data().toString().isEmpty();
+        }
     }
     std::vector<bool> shown(std::size_t(columns), true);
     for (const int column : hidden_)
         shown[std::size_t(column)] = false;
+    for (const int column : dropOrder_)
+        shown[std::size_t(column)] = shown[std::size_t(column)] && filled[std::size_t(column)];
     std::vector<int> widths = widths_;
     const auto total = [&] {
         int sum = 0;

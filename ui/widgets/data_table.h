@@ -14,7 +14,8 @@ public:
     explicit DataTable(QWidget* parent = nullptr, int rowHeight = 24);
 
     void setModel(QAbstractItemModel* model) override;
-    // `stretch`: the column that takes what is left. `dropOrder`: the first one goes first. Others always stay.
+    // `stretch`: the column that takes what is left. `dropOrder`: what is left out where there is no room, the first one first,
+    // and where all its cells are empty. Others always stay.
     void setColumnPlan(int stretch, std::vector<int> dropOrder);
     // These columns may hold long texts: where the width is not enough they are first narrowed, their text elided in the
     // middle (the tooltip has all of it). The stretch column keeps `stretchMinimum` pixels; below that the table scrolls.

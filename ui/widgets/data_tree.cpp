@@ -22,6 +22,7 @@ DataTree::DataTree(QWidget* parent, int rowHeight) : QTreeView(parent)
     header()->setFont(theme::font(12, true));
     header()->setFixedHeight(24);
     header()->setHighlightSections(false);
+    header()->setTextElideMode(Qt::ElideRight);
     header()->setStretchLastSection(true);
     header()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
 }

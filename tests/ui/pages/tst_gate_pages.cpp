@@ -230,6 +230,7 @@ private Q_SLOTS:
                 "AdamW (lr: 0.003, betas: 0.9 0.999, eps: 1e-08, weight_decay: 0.01, amsgrad: False, "
                 "maximize: False, foreach: None, capturable: False, differentiable: False)";
             check.limit = "the same as in the reference, and in the plan";
+            check.step = 3; // without any place the column of places is not shown
             gate.checks.push_back(check);
         }
         QVERIFY(w.project.store().saveGate(gate).ok());
