@@ -5,8 +5,8 @@
 
 digits_cnn   convolutions with BatchNorm on 8x8 digits, batch 32, SGD with momentum
 transformer  4 layers, 10 million parameters, 8 sequences of 128 tokens, AdamW
-Each figure is the median step with the probe divided by the median step without. `import_ms` is what importing the probe adds to
-importing torch.
+Each figure is the median step with the probe divided by the median step without; `_cpu` is the same of the processor time of the
+training thread, which others on the machine disturb less. `import_ms` is what importing the probe adds to importing torch.
 """
 
 from __future__ import annotations
@@ -77,22 +77,23 @@ def loop(model: nn.Module, optimizer: torch.optim.Optimizer, data: TensorDataset
     return step
 
 
-def ratio(make: Callable[[], Step], block: int, blocks: int) -> tuple[float, float]:
-    """Median with the probe over median without, and the latter in milliseconds."""
+def measure(name: str, make: Callable[[], Step], steps: int) -> dict[str, float]:
+    """Medians with the probe over medians without, which take turns step by step; and the latter in milliseconds."""
     step = make()
-    for _ in range(block):
+    for _ in range(steps // 4):
         step()
-    times: dict[bool, list[float]] = {True: [], False: []}
-    for turn in range(2 * blocks):
+    wall: dict[bool, list[float]] = {True: [], False: []}
+    cpu: dict[bool, list[float]] = {True: [], False: []}
+    for turn in range(2 * steps):
         session.active = turn % 2 == 0
-        step()  # the first after a change is not counted
-        for _ in range(block):
-            begin = time.perf_counter()
-            step()
-            times[session.active].append(time.perf_counter() - begin)
+        begin, begin_cpu = time.perf_counter(), time.thread_time()
+        step()
+        cpu[session.active].append(time.thread_time() - begin_cpu)
+        wall[session.active].append(time.perf_counter() - begin)
     session.active = True
-    off = statistics.median(times[False])
-    return statistics.median(times[True]) / off, off * 1000
+    off, off_cpu = statistics.median(wall[False]), statistics.median(cpu[False])
+    return {name: statistics.median(wall[True]) / off, f"{name}_cpu": statistics.median(cpu[True]) / off_cpu,
+            f"{name}_ms": off * 1000}
 
 
 def import_cost() -> float:
@@ -111,9 +112,9 @@ if __name__ == "__main__":
 
     with tempfile.TemporaryDirectory() as folder:
         session = attach.attach(parse(["--stream", f"{folder}/stream", __file__]))
-        figures = {}
-        figures["digits_cnn"], figures["digits_cnn_ms"] = ratio(digits_cnn, 40, 6)
-        figures["transformer"], figures["transformer_ms"] = ratio(transformer, 4, 4)
+        figures: dict[str, object] = {}
+        figures.update(measure("digits_cnn", digits_cnn, 400))
+        figures.update(measure("transformer", transformer, 16))
         figures["measures"] = session.measures.fast.name
         session.stream.finish()
     figures["import_ms"] = import_cost()

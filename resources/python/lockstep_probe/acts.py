@@ -41,6 +41,8 @@ class Acts:
         self._trained: list[bool] = []  # by piece
         self._copies: list[tuple[Any, int]] = []  # weak references with the last fingerprint
         self._state_print: Optional[int] = None  # of the parameters after the last step
+        self._known = (0, 0)  # parameters, optimizers
+        self._untrained: list[int] = []  # pieces that are no optimizer's
         self._shapes: Optional[list[tuple[int, ...]]] = None  # of a sample in the last batch
         self._shapes_vary = False
         self._buffers: dict[int, tuple[int, int]] = {}  # by id: version and address before the first step
@@ -89,9 +91,13 @@ class Acts:
 
     def state_recorded(self, state: "State") -> None:
         self._state_print = state.fingerprint
-        if state.complete:  # momentum encoders and other parameters that follow the trained ones
+        known = (len(self._s.layout.pieces), len(self._s.watched))
+        if known != self._known:
+            self._known = known
             trained = {i for _, own in self._s.watched.values() for i in own}
-            moved = any(update > 0 for i, update in state.updates.items() if i not in trained)
+            self._untrained = [i for i in range(known[0]) if i not in trained]
+        if state.complete and self._untrained:  # momentum encoders and other parameters that follow the trained ones
+            moved = any(state.updates.get(i, 0.0) > 0 for i in self._untrained)
             self._tell("followers", {"moved": moved}, {"moved": False})
 
     def step_closed(self, facts: "Facts") -> None:

@@ -88,13 +88,10 @@ class Layout:
         self.buffers: list[tuple[str, nn.Module, str]] = []  # looked up anew each time: a buffer may be replaced
         self.models: list[nn.Module] = []
         self.total = 0  # elements of all parameters
+        self.sharded = False
         self.notes: list[str] = []
         self.by_tensor: dict[int, list[int]] = {}
         self._seen: set[int] = set()  # modules
-
-    @property
-    def sharded(self) -> bool:
-        return any(piece.share for piece in self.pieces)
 
     def add_model(self, model: nn.Module) -> None:
         self.models.append(model)
@@ -135,6 +132,7 @@ class Layout:
             return  # a parameter under two names counts once, under the first
         piece.base = self.total
         self.total += piece.numel
+        self.sharded = self.sharded or piece.share
         self.by_tensor.setdefault(id(piece.tensor), []).append(len(self.pieces))
         self.pieces.append(piece)
 

@@ -6,12 +6,15 @@ import math
 import operator
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any, Iterable, Optional, Sequence
+from itertools import accumulate
+from typing import Optional, Sequence
 
 import torch
 
 from .layout import Layout, is_plain
-from .native import FloatList, Native, backend
+from .native import Native, backend
+from .optimizer_state import OptimizerPrint
+from .prepared import GradientList, PrintList, StateList
 from .reference import MASK, PROJECTIONS, Reference
 
 Arrays = list[torch.Tensor]
@@ -81,6 +84,11 @@ def _floats(arrays: Arrays) -> tuple[Arrays, bool]:
     return [a if a.dtype in (torch.float32, torch.float64) else a.detach().float() for a in arrays], wide
 
 
+def numbered(arrays: Sequence[torch.Tensor]) -> list[int]:
+    """The index of the first element of each, all numbered through."""
+    return list(accumulate((a.numel() for a in arrays[:-1]), initial=0)) if arrays else []
+
+
 class Measures:
     def __init__(self, per_tensor: bool) -> None:
         self.fast = backend()
@@ -88,14 +96,20 @@ class Measures:
         self.per_tensor = per_tensor
         self._signs: Optional[torch.Tensor] = None
         self._before: dict[int, torch.Tensor] = {}  # parameters after the step before, by piece
-        self._gradients: dict[tuple[int, ...], FloatList] = {}
-        self._states: Optional[FloatList] = None
+        self._gradients: dict[tuple[int, ...], GradientList] = {}  # by piece
+        self._states: Optional[tuple[int, list[int], StateList]] = None  # for so many pieces, which, ready to measure
+        self._buffers: Optional[PrintList] = None
+        self._optimizer = OptimizerPrint(self.fast)
 
     # Gradients
 
     def gradient(self, layout: Layout, pieces: Sequence[int], scale: float = 1.0) -> Gradient:
         """Of the .grad of these pieces, multiplied by `scale`."""
         result = Gradient()
+        known = self._gradients.get(tuple(pieces))
+        if known is not None and (gradients := known.gradients()) is not None:
+            self._keep(layout, known.chosen, gradients, known.measure(gradients, self._signs_of(layout)), result, scale)
+            return result
         chosen, arrays = [], []
         for i in pieces:
             piece = layout.pieces[i]
@@ -107,18 +121,28 @@ class Measures:
             self._measure(layout, chosen, arrays, result, scale)
         return result
 
-    def _measure(self, layout: Layout, chosen: list[int], arrays: Arrays, into: Gradient, scale: float) -> None:
+    def _signs_of(self, layout: Layout) -> torch.Tensor:
         if self._signs is None or self._signs.numel() < layout.total:
             self._signs = self.fast.signs(layout.total)
+        return self._signs
+
+    def _measure(self, layout: Layout, chosen: list[int], arrays: Arrays, into: Gradient, scale: float) -> None:
+        signs = self._signs_of(layout)
         floats, wide = _floats(arrays)
+        first = [layout.pieces[i].base + layout.pieces[i].first for i in chosen]
         if isinstance(self.fast, Native) and not wide:
             key = tuple(chosen)
             if key not in self._gradients:
-                self._gradients[key] = FloatList(self.fast, floats, [layout.pieces[i].base + layout.pieces[i].first for i in chosen])
-            squares, projections = self._gradients[key].gradients([a.data_ptr() for a in floats], self._signs)
+                owners = [layout.pieces[i].tensor for i in chosen] if all(layout.pieces[i].whole for i in chosen) else []
+                self._gradients[key] = GradientList(self.fast, chosen, owners, [a.numel() for a in floats], first)
+            figures = self._gradients[key].measure(floats, signs)
         else:
-            first = [layout.pieces[i].base + layout.pieces[i].first for i in chosen]
-            squares, projections = (self.exact if wide else self.fast).gradients(floats, self._signs, first)
+            figures = (self.exact if wide else self.fast).gradients(floats, signs, first)
+        self._keep(layout, chosen, arrays, figures, into, scale)
+
+    def _keep(self, layout: Layout, chosen: list[int], arrays: Arrays, figures: tuple[list[float], list[tuple[float, ...]]],
+              into: Gradient, scale: float) -> None:
+        squares, projections = figures
         if scale != 1.0:
             squares = [s * scale * scale for s in squares]
             projections = [tuple(v * scale for v in p) for p in projections]
@@ -138,6 +162,10 @@ class Measures:
         self._states = None
 
     def state(self, layout: Layout) -> State:
+        if self._states and self._states[0] == len(layout.pieces) and self._states[2].unmoved() and not self.per_tensor:
+            _, numbers, prepared = self._states
+            squares, prints = prepared.measure()
+            return State(sum(prints) & MASK, dict(zip(numbers, squares)), True)
         pieces = [(i, p) for i, p in enumerate(layout.pieces) if p.count]
         arrays = [p.of(p.tensor) for _, p in pieces]
         floats, wide = _floats(arrays)
@@ -148,10 +176,11 @@ class Measures:
                 self._before.update((i, array.detach().clone()) for (i, _), array in zip(pieces, floats) if i in set(new))
         first = [p.base + p.first for _, p in pieces]
         if isinstance(self.fast, Native) and floats is arrays and not wide:
-            if self._states is None:
-                self._states = FloatList(self.fast, arrays, first)
-            before = [self._before[i].data_ptr() for i, _ in pieces]
-            squares, prints = self._states.states([a.data_ptr() for a in arrays], before)
+            prepared = StateList(self.fast, arrays, [self._before[i] for i, _ in pieces], first)
+            squares, prints = prepared.measure()
+            # Only what lies in memory as the parameter itself can be measured there again.
+            lasting = all(a is p.tensor and is_plain(a) for a, (_, p) in zip(arrays, pieces))
+            self._states = (len(layout.pieces), [i for i, _ in pieces], prepared) if lasting else None
         else:
             squares = (self.exact if wide else self.fast).updates(floats, [self._before[i] for i, _ in pieces])
             prints = self.fast.fingerprints(arrays, first)
@@ -172,41 +201,23 @@ class Measures:
         arrays, wide = _floats([p.of(p.tensor) for _, p in pieces])
         return dict(zip((i for i, _ in pieces), (self.exact if wide else self.fast).squares(arrays)))
 
-    def optimizer_print(self, layout: Layout, states: dict[int, dict[str, Any]], counts_replicated: bool) -> int:
-        """Fingerprint of the state of all parameters in order. `states` is keyed by the id of the parameter;
-        `counts_replicated`: this rank speaks for state that every rank holds beside its shards."""
-        arrays: Arrays = []
-        first: list[int] = []
-        place = 0
-        for piece in layout.pieces:
-            state = states.get(id(piece.tensor))
-            if not state:
-                continue
-            local = getattr(piece.tensor, "_local_tensor", piece.tensor) if piece.share else piece.tensor
-            for key, value in state.items():
-                if not isinstance(value, torch.Tensor):
-                    continue
-                inner = getattr(value, "_local_tensor", value) if piece.share else value
-                if key != "step" and inner.shape == local.shape:
-                    if piece.count:
-                        arrays.append(piece.of(value))
-                        first.append(place + piece.first)
-                    place += piece.numel
-                else:
-                    if counts_replicated or not piece.share:
-                        arrays.append(inner if is_plain(inner) else inner.detach().cpu().contiguous())
-                        first.append(place)
-                    place += inner.numel()
-        return sum(self.fast.fingerprints(arrays, first)) & MASK if arrays else 0
+    def optimizer_print(self, layout: Layout, optimizers: Sequence[torch.optim.Optimizer], counts_replicated: bool) -> int:
+        """Fingerprint of the state of all parameters in order; `counts_replicated`: this rank speaks for state that every rank
+        holds beside its shards."""
+        return self._optimizer.measure(layout, optimizers, counts_replicated)
+
+    def buffers_print(self, arrays: Arrays) -> int:
+        """As list_print, of the same buffers in every step."""
+        if self._buffers is not None and self._buffers.holds(arrays):
+            return sum(self._buffers.prints()) & MASK
+        lasting = isinstance(self.fast, Native) and bool(arrays) and all(map(is_plain, arrays))
+        self._buffers = PrintList(self.fast, arrays, numbered(arrays)) if lasting else None
+        return self.list_print(arrays)
 
     def list_print(self, arrays: Arrays) -> int:
         """Fingerprint of a list of tensors, numbered through."""
-        first, place = [], 0
         dense = [a if is_plain(a) else a.detach().cpu().contiguous() for a in arrays]
-        for array in dense:
-            first.append(place)
-            place += array.numel()
-        return sum(self.fast.fingerprints(dense, first)) & MASK if dense else 0
+        return sum(self.fast.fingerprints(dense, numbered(dense))) & MASK if dense else 0
 
     def tensor_figures(self, tensor: torch.Tensor) -> tuple[float, int]:
         """Norm (0 where it is no floating-point tensor) and fingerprint."""

@@ -20,32 +20,32 @@ class Native:
     name = "native"
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self._library = library
-        self._library.lockstep_signs.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+        self.library = library
+        self.library.lockstep_signs.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
 
     def signs(self, count: int) -> torch.Tensor:
         signs = torch.empty(count, dtype=torch.uint8)
-        self._library.lockstep_signs(signs.data_ptr(), count)
+        self.library.lockstep_signs(signs.data_ptr(), count)
         return signs
 
     def fingerprints(self, arrays: Sequence[torch.Tensor], first: Sequence[int]) -> list[int]:
         n = len(arrays)
         out = (ctypes.c_uint64 * n)()
         sizes = (ctypes.c_uint32 * n)(*[a.element_size() for a in arrays])
-        self._library.lockstep_fingerprints(ctypes.c_uint64(n), _pointers(arrays), _counts(arrays), sizes,
+        self.library.lockstep_fingerprints(ctypes.c_uint64(n), _pointers(arrays), _counts(arrays), sizes,
                                             (ctypes.c_uint64 * n)(*first), out)
         return list(out)
 
     def words_print(self, words: bytes) -> int:
         out = ctypes.c_uint64()
-        self._library.lockstep_fingerprints(_ONE, ctypes.byref(ctypes.c_char_p(words)), ctypes.byref(ctypes.c_uint64(len(words) // 8)),
+        self.library.lockstep_fingerprints(_ONE, ctypes.byref(ctypes.c_char_p(words)), ctypes.byref(ctypes.c_uint64(len(words) // 8)),
                                             ctypes.byref(_WORD), ctypes.byref(_ZERO), ctypes.byref(out))
         return out.value
 
     def rows(self, array: torch.Tensor, rows: int, first: int, out: list[int]) -> None:
         sums = (ctypes.c_uint64 * rows)(*out)
         size = array.element_size()
-        self._library.lockstep_rows(ctypes.c_void_p(array.data_ptr()), ctypes.c_uint64(rows),
+        self.library.lockstep_rows(ctypes.c_void_p(array.data_ptr()), ctypes.c_uint64(rows),
                                     ctypes.c_uint64(array.numel() // rows), ctypes.c_uint32(size), ctypes.c_uint64(first), sums)
         out[:] = sums
 
@@ -54,47 +54,20 @@ class Native:
         n = len(arrays)
         squares = (ctypes.c_double * n)()
         sums = (ctypes.c_double * (n * PROJECTIONS))()
-        self._library.lockstep_gradients(ctypes.c_uint64(n), _pointers(arrays), _counts(arrays),
+        self.library.lockstep_gradients(ctypes.c_uint64(n), _pointers(arrays), _counts(arrays),
                                          ctypes.c_void_p(signs.data_ptr()), (ctypes.c_uint64 * n)(*first), squares, sums)
         flat = list(sums)
         return list(squares), [tuple(flat[i : i + PROJECTIONS]) for i in range(0, len(flat), PROJECTIONS)]
 
     def squares(self, arrays: Sequence[torch.Tensor]) -> list[float]:
         out = (ctypes.c_double * len(arrays))()
-        self._library.lockstep_squares(ctypes.c_uint64(len(arrays)), _pointers(arrays), _counts(arrays), out)
+        self.library.lockstep_squares(ctypes.c_uint64(len(arrays)), _pointers(arrays), _counts(arrays), out)
         return list(out)
 
     def updates(self, after: Sequence[torch.Tensor], before: Sequence[torch.Tensor]) -> list[float]:
         out = (ctypes.c_double * len(after))()
-        self._library.lockstep_updates(ctypes.c_uint64(len(after)), _pointers(after), _pointers(before), _counts(after), out)
+        self.library.lockstep_updates(ctypes.c_uint64(len(after)), _pointers(after), _pointers(before), _counts(after), out)
         return list(out)
-
-
-class FloatList:
-    """A list of contiguous float32 arrays on the CPU that is measured every step: what does not change is made ready once."""
-
-    def __init__(self, native: Native, arrays: Sequence[torch.Tensor], first: Sequence[int]) -> None:
-        n = len(arrays)
-        self._library = native._library
-        self._n = ctypes.c_uint64(n)
-        self._pointers = ctypes.c_void_p * n
-        self._counts = _counts(arrays)
-        self._first = (ctypes.c_uint64 * n)(*first)
-        self._squares = (ctypes.c_double * n)()
-        self._prints = (ctypes.c_uint64 * n)()
-        self._sums = (ctypes.c_double * (n * PROJECTIONS))()
-
-    def gradients(self, addresses: Sequence[int], signs: torch.Tensor) -> tuple[list[float], list[tuple[float, ...]]]:
-        self._library.lockstep_gradients(self._n, self._pointers(*addresses), self._counts, ctypes.c_void_p(signs.data_ptr()),
-                                         self._first, self._squares, self._sums)
-        flat = iter(self._sums[:])
-        return self._squares[:], list(zip(*[flat] * PROJECTIONS))
-
-    def states(self, addresses: Sequence[int], before: Sequence[int]) -> tuple[list[float], list[int]]:
-        """Squares of the updates, fingerprints; see Native.updates and fingerprints."""
-        self._library.lockstep_states(self._n, self._pointers(*addresses), self._pointers(*before), self._counts, self._first,
-                                      self._squares, self._prints)
-        return self._squares[:], self._prints[:]
 
 
 def _pointers(arrays: Sequence[torch.Tensor]) -> ctypes.Array:

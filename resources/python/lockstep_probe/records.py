@@ -145,18 +145,14 @@ class Recording:
         if state.complete:
             values.real(q.UPDATE_NORM, math.sqrt(in_order(list(state.updates.values()))), share)
         values.bits(q.PARAM_FINGERPRINT, state.fingerprint, share)
-        values.bits(q.OPTIMIZER_FINGERPRINT, s.measures.optimizer_print(s.layout, self._states(), s.rank == 0), share)
-        values.bits(q.BUFFER_FINGERPRINT, s.measures.list_print([b for _, b in s.layout.buffer_tensors()]))
+        values.bits(q.OPTIMIZER_FINGERPRINT, s.measures.optimizer_print(s.layout, list(s.optimizers), s.rank == 0), share)
+        values.bits(q.BUFFER_FINGERPRINT, s.measures.buffers_print([b for _, b in s.layout.buffer_tensors()]))
         generators = self._generators or _generators()
         self._generators = []
         for quantity, generator in zip((q.RNG_CPU, q.RNG_CUDA), generators):
             values.bits(quantity, s.measures.fast.fingerprints([generator], [0])[0])
         values.integer(q.OPTIMIZER_STEP, self._optimizer_step())
         return state
-
-    def _states(self) -> dict[int, dict[str, Any]]:
-        return {id(p): state for optimizer in self._s.optimizers for p, state in optimizer.state.items()
-                if isinstance(p, torch.Tensor) and isinstance(state, dict)}
 
     def _optimizer_step(self) -> int:
         """The counter in the state of the first parameter that has one, of an optimizer that has just stepped."""
@@ -216,7 +212,7 @@ class Recording:
 def _generators() -> list[torch.Tensor]:
     """States of the default generators: CPU, and the current GPU where one is in use."""
     states = [torch.default_generator.get_state()]
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
+    if torch.cuda.is_initialized():
         states.append(torch.cuda.get_rng_state())
     return states
 
