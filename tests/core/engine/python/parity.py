@@ -19,7 +19,8 @@ import wire
 from processes import launch, launch_forked
 
 TOY, DIGITS, GPT = (dict(workload=w) for w in ("toy-mlp", "digits-cnn", "char-gpt"))
-GLOBAL_BATCH = {"toy-mlp": 144, "digits-cnn": 192, "char-gpt": 48}  # of all ranks: 7, 10 and 31 in an epoch
+PER_STEP = {"toy-mlp": 144, "digits-cnn": 192, "char-gpt": 48}  # samples of all ranks in an optimizer step: 7, 10, 31 an epoch
+TWO_EPOCHS = ("plain", "K=2", "drop last", "python order", "python order, K=2")  # digits-cnn; toy-mlp always
 SAMPLES = {"toy-mlp": 1000, "digits-cnn": 1797, "char-gpt": 1463}
 OPTIMIZERS = {"sgd": dict(optimizer="sgd", lr=0.05, weight_decay=1e-3), "adam": dict(optimizer="adam", lr=2e-3),
               "adamw": dict(optimizer="adamw", lr=2e-3, weight_decay=0.1)}
@@ -71,12 +72,14 @@ def cases(world):
     if world > 1:  # it counts the repeats, as Python does that does not cut them off
         evaluated.append(("digits-cnn", "adamw", "evaluated, F9", dict(faults=[dict(id="F9", parameters={})])))
     out += [(w, o, f, {"workload": w, **OPTIMIZERS[o], **mode, "eval_every": 4, **more}) for w, o, f, more in evaluated]
-    for i, (workload, _, _, config) in enumerate(out):
+    for i, (workload, _, feature, config) in enumerate(out):
         ranks = max(world, config.get("align_world", 1))
-        batch = GLOBAL_BATCH[workload] // ranks
-        epoch = -(-SAMPLES[workload] // (ranks * batch * config.get("accumulate", 1)))
-        # All but char-gpt and AMP train into their second epoch; eight see every change of a schedule and of the scale.
-        steps = 8 if "amp" in config or workload == "char-gpt" else max(8, epoch + 1)
+        per_step, steps = PER_STEP[workload], 8  # which see every change of a schedule and of the scale
+        if workload == "digits-cnn" and feature in TWO_EPOCHS:
+            steps = -(-SAMPLES[workload] // per_step) + 1
+        elif workload == "digits-cnn":
+            per_step //= 2
+        batch = per_step // (ranks * config.get("accumulate", 1))
         config.update(batch=batch, record="tensor", seed=100 + i, sampler_seed=i, steps=steps)
     return out
 

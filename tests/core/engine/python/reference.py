@@ -5,6 +5,7 @@ Per case and rank a pickle of {"steps": {(quantity, index): bits}, "samples", "t
 state_dict, in the units of core/base/quantity.h.
 """
 import contextlib
+import itertools
 import os
 import pickle
 import struct
@@ -184,7 +185,8 @@ def train(c, rank, world, path):
         if sampler:
             sampler.set_epoch(epoch)
         window = []
-        batches = list(loader)  # before any forward: a window's tokens must be known in advance
+        # As many as are trained on, before any forward: a window's tokens must be known in advance.
+        batches = list(itertools.islice(loader, (c["steps"] - step) * accumulate))
         for i, (x, y, ids) in enumerate(batches):
             first = i // accumulate * accumulate
             size = min(accumulate, len(batches) - first)
