@@ -9,7 +9,6 @@
 #include <QToolTip>
 
 #include <algorithm>
-#include <cstdint>
 
 namespace lockstep {
 
@@ -62,8 +61,8 @@ int CausalStrip::cellWidth(const Cell& cell) const
     return std::max(titleWidth(cell), detail + kShape + 6 + (cell.state == State::Diverged ? 18 : 4));
 }
 
-// All cells if they fit; else details are elided down to their titles, and where that is not enough as many cells stay as fit
-// around the first broken one.
+// All cells if they fit; else the longest details are left to the tooltip, one after the other, and where that is not enough
+// as many cells stay as fit around the first broken one.
 std::vector<CausalStrip::Placed> CausalStrip::place() const
 {
     std::vector<Placed> placed;
@@ -71,23 +70,25 @@ std::vector<CausalStrip::Placed> CausalStrip::place() const
         return placed;
     const int room = width() - 2 * kMargin;
     std::vector<int> widths;
-    int all = -kGap, spare = 0;
+    int all = -kGap;
     for (const Cell& cell : cells_) {
         widths.push_back(cellWidth(cell));
         all += widths.back() + kGap;
-        if (cell.state != State::Diverged) // what is broken keeps its words
-            spare += widths.back() - titleWidth(cell);
     }
-    if (const int missing = std::min(all - room, spare); missing > 0) {
-        int taken = 0, seen = 0; // rounding must not leave a pixel too much
+    while (all > room) { // what is broken keeps its words
+        std::size_t longest = 0;
+        int most = 0;
         for (std::size_t i = 0; i < cells_.size(); ++i) {
-            if (cells_[i].state == State::Diverged)
-                continue;
-            seen += widths[i] - titleWidth(cells_[i]);
-            const int until = int((std::int64_t(missing) * seen + spare - 1) / spare);
-            widths[i] -= until - taken;
-            taken = until;
+            const int more = cells_[i].state == State::Diverged ? 0 : widths[i] - titleWidth(cells_[i]);
+            if (more > most) {
+                longest = i;
+                most = more;
+            }
         }
+        if (most == 0)
+            break;
+        widths[longest] -= most;
+        all -= most;
     }
     std::size_t begin = 0;
     std::size_t end = cells_.size();
@@ -154,8 +155,10 @@ void CausalStrip::paintEvent(QPaintEvent*)
         painter.setFont(theme::font(11));
         painter.setPen(broken ? t.red : t.ink3);
         const int chrome = kShape + 6 + (broken ? 9 : 0);
-        painter.drawText(words, Qt::AlignBottom | Qt::AlignLeft,
-                         painter.fontMetrics().elidedText(cell.detail, Qt::ElideRight, r.width() - chrome));
+        if (broken || painter.fontMetrics().horizontalAdvance(cell.detail) <= r.width() - chrome)
+            painter.drawText(
+                words, Qt::AlignBottom | Qt::AlignLeft,
+                painter.fontMetrics().elidedText(cell.detail, Qt::ElideRight, r.width() - chrome));
         if (i + 1 < placed.size()) {
             const double middle = (r.right() + placed[i + 1].rect.left()) / 2.0;
             paintIcon(painter, QRectF(middle - 4, height() / 2.0 - 4, 9, 9), QStringLiteral("chevron-right"),

@@ -143,7 +143,7 @@ private Q_SLOTS:
         QCOMPARE(model.rowCount(), 0);
     }
 
-    void theChainElidesDetailsBeforeItDropsLinks()
+    void theChainLeavesOutDetailsBeforeLinks()
     {
         CausalStrip strip;
         std::vector<CausalStrip::Cell> cells;

@@ -52,6 +52,12 @@ void showPage(T& page)
     page.open({});
 }
 
+template<typename T>
+T* child(QWidget& page, const char* name)
+{
+    return page.findChild<T*>(QString::fromLatin1(name));
+}
+
 // Some visible label of the page has this text in it.
 inline bool shows(const QWidget& page, const QString& text)
 {
