@@ -5412,10 +5412,6 @@ ence</source>
 <context>
     <name>lockstep::TrainedGatePage</name>
     <message>
-        <source>not judged yet</source>
-        <translation>尚未判定</translation>
-    </message>
-    <message>
         <source>Runs of this gate</source>
         <translation>此关卡的运行</translation>
     </message>

@@ -9,6 +9,7 @@
 #include "ui/widgets/run_strip.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 namespace lockstep {
 
@@ -23,20 +24,24 @@ const GateCheck* checkOf(const GateInfo* gate, const char* id)
     return it == gate->checks.end() ? nullptr : &*it;
 }
 
-FactRow::Fact factOf(const QString& title, const GateCheck* check)
+// Of the checks that the gate has: that of a user's script has fewer.
+std::vector<FactRow::Fact> factsOf(const GateInfo* gate,
+                                   std::initializer_list<std::pair<QString, const char*>> wanted)
 {
-    FactRow::Fact fact;
-    fact.title = title;
-    if (!check) {
-        fact.value = TrainedGatePage::tr("not judged yet");
-        return fact;
+    std::vector<FactRow::Fact> facts;
+    for (const auto& [title, id] : wanted) {
+        const GateCheck* check = checkOf(gate, id);
+        if (!check)
+            continue;
+        const State state = check->verdict == "pass"   ? State::Holds
+                            : check->verdict == "fail" ? State::Diverged
+                                                       : State::CannotCompare;
+        facts.push_back({.state = state,
+                         .title = title,
+                         .value = qs(check->value),
+                         .advice = qs(check->fix.empty() ? check->sentence : check->fix)});
     }
-    fact.state = check->verdict == "pass"   ? State::Holds
-                 : check->verdict == "fail" ? State::Diverged
-                                            : State::CannotCompare;
-    fact.value = qs(check->value);
-    fact.advice = qs(check->fix.empty() ? check->sentence : check->fix);
-    return fact;
+    return facts;
 }
 
 } // namespace
@@ -120,7 +125,7 @@ void TrainedGatePage::showFactsOrRanks()
 {
     const ProjectSnapshotPtr snapshot = context().project.snapshot();
     ranks_->setRun(runs_.running.isEmpty() ? nullptr : snapshot->run(runs_.running));
-    facts_->setVisible(judged_ && runs_.running.isEmpty());
+    facts_->setVisible(factsKnown_ && runs_.running.isEmpty());
 }
 
 void TrainedGatePage::showBand()
@@ -135,15 +140,17 @@ void TrainedGatePage::showBand()
 
 void TrainedGatePage::showFacts(const GateInfo* gate)
 {
-    judged_ = gate != nullptr;
+    std::vector<FactRow::Fact> facts;
     if (gradients_)
-        facts_->setFacts({factOf(tr("Twin against the run"), checkOf(gate, "gradients.twin")),
-                          factOf(tr("Unused parameters"), checkOf(gate, "gradients.unused")),
-                          factOf(tr("Reduction of the loss"), checkOf(gate, "gradients.reduction"))});
+        facts = factsOf(gate, {{tr("Twin against the run"), "gradients.twin"},
+                               {tr("Unused parameters"), "gradients.unused"},
+                               {tr("Reduction of the loss"), "gradients.reduction"}});
     else
-        facts_->setFacts({factOf(tr("Resumed run against the whole one"), checkOf(gate, "precision.resume")),
-                          factOf(tr("Checkpoint in Python"), checkOf(gate, "precision.python")),
-                          factOf(tr("Keys with a wrapper's prefix"), checkOf(gate, "precision.prefix"))});
+        facts = factsOf(gate, {{tr("Resumed run against the whole one"), "precision.resume"},
+                               {tr("Checkpoint in Python"), "precision.python"},
+                               {tr("Keys with a wrapper's prefix"), "precision.prefix"}});
+    factsKnown_ = !facts.empty();
+    facts_->setFacts(facts);
 }
 
 void TrainedGatePage::checkShown(const GateCheck& check)

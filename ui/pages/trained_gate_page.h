@@ -38,7 +38,7 @@ private:
     bool gradients_; // phase 2; else phase 3
     GateRuns runs_;
     QString reference_, run_; // the pair that is drawn
-    bool judged_ = false;
+    bool factsKnown_ = false;
     bool statistics_ = false;                   // BatchNorm: the twin is the reference
     qint64 firstBadStep_ = -1, checkStep_ = -1; // of the gate, of the current check
 

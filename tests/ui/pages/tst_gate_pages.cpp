@@ -114,6 +114,7 @@ private Q_SLOTS:
         showPage(page);
         QVERIFY(page.findChild<RunStrip*>()->isVisible());
         QVERIFY(shows(page, QStringLiteral("0 bits differ")));
+        QVERIFY(!shows(page, QStringLiteral("Reduction of the loss"))); // no check of this gate
         auto* toStep = page.findChild<QPushButton*>(QStringLiteral("toStep"));
         QTRY_VERIFY(toStep->isVisible()); // the failing check is current
         QSignalSpy asked(&page, &Page::openRequested);
@@ -125,6 +126,33 @@ private Q_SLOTS:
         page.jumpToDivergence();
         QCOMPARE(asked.size(), 2);
         QTRY_VERIFY(!page.busy());
+    }
+
+    void whileARunOfTheGateTrainsItsRanksStandInPlaceOfTheFactsBefore()
+    {
+        PageWorld w;
+        openPhases(w, "gradients");
+        w.project.finished("single", 2, 0, 0, [](RunConfig& c) {
+            c.name = "gate-single";
+            c.alignWorld = 2;
+        });
+        GateInfo gate;
+        gate.phase = "gradients";
+        gate.verdict = "pass";
+        gate.judgedUnixMs = 2;
+        gate.checks = {check("gradients.twin", "pass", "0 bits differ")};
+        QVERIFY(w.project.store().saveGate(gate).ok());
+        const auto run = w.project.start("ddp", 2, [](RunConfig& c) { c.name = "gate-ddp-w2"; });
+        run->record(1, 3, plainLoss);
+        QVERIFY(w.open());
+        TrainedGatePage page(w.context, QStringLiteral("gradients"));
+        showPage(page);
+        auto* ranks = page.findChild<DataTable*>(QStringLiteral("liveRanks"));
+        QTRY_VERIFY(ranks->isVisible() && ranks->model()->rowCount() == 2);
+        QVERIFY(!shows(page, QStringLiteral("Twin against the run")));
+        run->finish();
+        QTRY_VERIFY(!ranks->isVisible());
+        QTRY_VERIFY(shows(page, QStringLiteral("Twin against the run")));
     }
 
     void anOverrideIsSeenOnLaterPagesAndInTheReport()
