@@ -20,9 +20,15 @@ if TYPE_CHECKING:
     from .session import Session
 
 _TOLD = 8  # changes of one kind that are told; what changes more often is not a matter of how the script is written
+_EVALUATIONS_TOLD = 64
 _TARGETS_TOLD = 1024  # they are weights of a step, and change with it
 _SHAPES_WATCHED = 64  # steps
 _SEARCHES = (2, 16)  # steps after which copies of the model are looked for; asking the garbage collector takes time
+
+
+def last_told(last: bool) -> dict[str, Any]:
+    """What an event of a kind says of which no more are told: what comes after it is not in the record."""
+    return {"last_told": True} if last else {}
 
 
 class Acts:
@@ -145,8 +151,9 @@ class Acts:
         samples, largest = self._evaluated.pop(id(loader), (0, 0))
         times = self._times["evaluation"] = self._times.get("evaluation", 0) + 1
         size = dataset_length(loader.dataset)
-        if samples and times <= 8 * _TOLD and size is not None:
-            self._evaluations.append(({"samples": samples, "set": size, "batch": largest}, self._gathers_before.get(id(loader), self._gathers)))
+        if samples and times <= _EVALUATIONS_TOLD and size is not None:
+            detail = {"samples": samples, "set": size, "batch": largest, **last_told(times == _EVALUATIONS_TOLD)}
+            self._evaluations.append((detail, self._gathers_before.get(id(loader), self._gathers)))
 
     def _tell(self, kind: str, detail: dict[str, Any], usual: dict[str, Any], most: int = _TOLD) -> None:
         """`usual`: what goes without saying; `most`: changes that are told."""
@@ -167,7 +174,8 @@ class Acts:
             names = [p.name for p, now, before in zip(pieces, trained, self._trained) if now and not before]
             self._times["unfreeze"] = self._times.get("unfreeze", 0) + bool(names)
             if names and self._times["unfreeze"] <= _TOLD:  # a GAN may thaw and freeze in turn
-                self._s.event("unfreeze", {"parameters": names[:16]})
+                self._s.event("unfreeze", {"parameters": names[:16], "count": len(names),
+                                           **last_told(self._times["unfreeze"] == _TOLD)})
         self._trained = trained
 
     # Averages of the weights, target networks: modules of the trained model's form that no optimizer trains

@@ -12,6 +12,7 @@ class Batches:
         self._looked_at: list[Batch] = []
         self._ahead: dict[int, int] = {}  # by loader: how many batches it is ahead of the training
         self._ended: set[int] = set()
+        self.wrapped: set[int] = set()  # loaders that another object's iterator goes through
 
     def add(self, batch: Batch) -> None:
         if self._looked_at:
@@ -36,6 +37,16 @@ class Batches:
     def loader_ended(self, source: int) -> None:
         """What it is still ahead will be trained on; nothing follows."""
         self._ended.add(source)
+
+    def for_passes_without(self, count: int) -> list[Batch]:
+        """After the first step, where all batches of a step were fetched before its first pass: those of its other passes, which
+        were taken for ones that are ahead."""
+        source = self._waiting[0].source if self._waiting else 0
+        if self._ahead.get(source, 0) < count or any(batch.source != source for batch in self._waiting):
+            return []
+        self._ahead[source] -= count
+        given, self._waiting = self._waiting[:count], self._waiting[count:]
+        return given
 
     def take(self) -> list[Batch]:
         """Those of the backward pass that begins."""

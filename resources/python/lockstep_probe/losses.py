@@ -15,9 +15,12 @@ def constant_factors(loss: torch.Tensor) -> list[float]:
     """What the script multiplied its loss by before it called backward, the last first: 1 / K for accumulation, W, a weight of
     the rank. Empty where there is nothing of the kind, or nothing that can be taken back."""
     factors: list[float] = []
-    node = loss.grad_fn
+    node, output = loss.grad_fn, loss.output_nr
     for _ in range(_DEPTH):
         name = node.name() if node is not None else ""
+        if name == "_DDPSinkBackward" and output < len(node.next_functions):  # DDP hands its outputs through
+            node, output = node.next_functions[output]
+            continue
         if name not in ("DivBackward0", "MulBackward0"):
             break
         inputs = [entry[0] for entry in node.next_functions]
@@ -28,7 +31,7 @@ def constant_factors(loss: torch.Tensor) -> list[float]:
         if value is None or (name == "DivBackward0" and not first):
             break
         factors.append(1 / value if name == "DivBackward0" and value else value)
-        node = inputs[0] if first else inputs[1]
+        node, output = node.next_functions[0 if first else 1]
     product = math.prod(factors)
     return factors if product and math.isfinite(product) else []
 

@@ -19,6 +19,14 @@ class Options:
     record: str
     metric: Optional[str]
 
+    def repeated(self) -> list[str]:
+        """As they are given to another rank."""
+        given = ["--record", self.record]
+        for name, value in (("--stream", self.stream), ("--metric", self.metric)):
+            if value:
+                given += [name, value]
+        return given
+
 
 def parse(arguments: Sequence[str]) -> Options:
     parser = argparse.ArgumentParser(

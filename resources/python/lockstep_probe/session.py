@@ -16,7 +16,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from . import wire
-from .acts import Acts
+from .acts import Acts, last_told
 from .batches import Batches
 from .draws import WATCHED_STEPS, Draws
 from .environment import rank_and_world
@@ -34,6 +34,7 @@ from .stream import Stream
 from .watching import watching
 from .weak_list import WeakList
 
+_LOADS_TOLD = 64
 _IDLE_STEPS = 3  # an optimizer that did not step for so long is not waited for
 
 
@@ -102,7 +103,7 @@ class Session:
         numbers = ids()
         size = len(numbers) if numbers is not None else batch_size(data)
         aside = bool(self.layout.models) and not any(model.training for model in self.layout.models)
-        own_iterator = type(loader).__iter__ is not DataLoader.__iter__
+        own_iterator = type(loader).__iter__ is not DataLoader.__iter__ or id(loader) in self.batches.wrapped
         self.script.loader_used(loader)
         self.batches.add(Batch(numbers, content_hashes(self.measures, data, size), size, epoch, aside, id(loader), own_iterator))
         self.batches.seen = True
@@ -111,7 +112,10 @@ class Session:
             self.draws.batch_came()
 
     @watching
-    def epoch_begins(self, loader: Any) -> None:
+    def epoch_begins(self, loader: Any, wrapped: bool) -> None:
+        """`wrapped`: the iterator of another object, which may fetch ahead, goes through this loader."""
+        if wrapped:
+            self.batches.wrapped.add(id(loader))
         self.batches.loader_begins(id(loader))
         if not torch.is_grad_enabled():
             self.acts.evaluation_begins(loader)
@@ -182,9 +186,9 @@ class Session:
     @watching
     def loaded(self, what: str, detail: dict[str, Any]) -> None:
         """State was put into a model or an optimizer."""
-        if self.loads < 64:
+        if self.loads < _LOADS_TOLD:
             self.loads += 1
-            self.event("loaded", dict(detail, what=what))
+            self.event("loaded", dict(detail, what=what, **last_told(self.loads == _LOADS_TOLD)))
 
     @watching
     def before_step(self, optimizer: torch.optim.Optimizer) -> None:
@@ -279,7 +283,11 @@ class Session:
 
     def close(self) -> None:
         self.step += 1
-        settle(self.cycle.micros, self.batches.seen, self.forward_size)
+        micros = self.cycle.micros
+        if len(micros) > 1 and len(micros[0].batches) == 1 and not any(micro.batches for micro in micros[1:]):
+            for micro, batch in zip(micros[1:], self.batches.for_passes_without(len(micros) - 1)):
+                micro.batches = [batch]
+        settle(micros, self.batches.seen, self.forward_size)
         self.forward_size = 0
         self.recording.step(self.cycle)
         self.acts.step_closed(self.cycle)

@@ -6,6 +6,7 @@ ahead; both happen in the training process and in the same order.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Optional
@@ -61,7 +62,9 @@ def install(session: "Session") -> None:
         def __iter__(self: Any) -> Any:
             iterator = original(self)
             epochs.begin(self)
-            session.epoch_begins(self)
+            caller = sys._getframe(1)  # of an object like accelerate's loaders, which fetch the next batch before they give one
+            holder = caller.f_locals.get("self") if caller.f_code.co_name == "__iter__" else None
+            session.epoch_begins(self, holder is not None and holder is not self)
             if isinstance(iterator, base):
                 loaders[iterator] = self
             return iterator

@@ -1,7 +1,10 @@
-"""Processes that become ranks: by init_process_group, and those that torch.multiprocessing starts for the script."""
+"""Processes that become ranks: by init_process_group, those that torch.multiprocessing starts for the script, and those that the
+script starts as itself, with a rank of their own in the environment, as Lightning's trainer does."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -29,6 +32,20 @@ class Spawned:
         recorded.run_recorded(session, lambda: self.work(*arguments))
 
 
+def as_rank(command: Any, environment: Any, options: "Options") -> Any:
+    """The command under the probe, where it is this script again with a rank of its own; else as it is."""
+    if not isinstance(command, (list, tuple)) or len(command) < 2 or not all(isinstance(part, (str, os.PathLike)) for part in command):
+        return command
+    parts = [os.fspath(part) for part in command]
+    ranked = environment is not None and any(environment.get(name) not in (None, os.environ.get(name))
+                                             for name in ("LOCAL_RANK", "RANK"))
+    of_file = not options.is_module and os.path.abspath(parts[1]) == os.path.abspath(options.script)
+    of_module = options.is_module and parts[1:3] == ["-m", options.script]
+    if not ranked or not (of_file or of_module) or not os.path.basename(parts[0]).startswith("python"):
+        return command
+    return [parts[0], "-m", "lockstep_probe", *options.repeated(), *parts[1:]]
+
+
 def install(session: "Session", options: "Options") -> None:
     def initialised(original: Any) -> Any:
         def init_process_group(*args: Any, **kwargs: Any) -> Any:
@@ -45,6 +62,14 @@ def install(session: "Session", options: "Options") -> None:
 
         return start_processes
 
+    def opened(original: Any) -> Any:
+        def init(self: Any, args: Any, *others: Any, **kwargs: Any) -> None:
+            environment = kwargs.get("env", others[9] if len(others) > 9 else None)
+            original(self, as_rank(args, environment, options), *others, **kwargs)
+
+        return init
+
+    wrap(subprocess.Popen, "__init__", opened)
     if torch.distributed.is_available():
         wrap(torch.distributed, "init_process_group", initialised)
     # spawn() calls start_processes, which it finds in its own module; there is a function of the module's name, too.
