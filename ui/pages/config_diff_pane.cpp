@@ -9,11 +9,18 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHBoxLayout>
+#include <QHeaderView>
 #include <QVBoxLayout>
 
 #include <algorithm>
 
 namespace lockstep {
+
+namespace {
+
+constexpr int kHeadPadding = 26;
+
+} // namespace
 
 ConfigDiffPane::ConfigDiffPane(QWidget* parent)
     : QWidget(parent), diff_(new RunConfigDiffModel(this)), view_(new DataTree(this, 26))
@@ -67,14 +74,29 @@ void ConfigDiffPane::setRuns(const RunEntry* a, const RunEntry* b)
     } else {
         diff_->setRuns(a->config, b->config, a->name(), b->name());
         title_->setFullText(tr("A %1 against B %2").arg(a->name(), b->name()));
-        const int width = view_->viewport()->width();
-        view_->setColumnWidth(RunConfigDiffModel::Key, std::max(120, width / 6));
-        view_->setColumnWidth(RunConfigDiffModel::ValueA, std::max(110, width / 7));
-        view_->setColumnWidth(RunConfigDiffModel::ValueB, std::max(110, width / 7));
-        view_->setColumnWidth(RunConfigDiffModel::Effect, 160);
+        layoutColumns();
     }
     summary_->setFullText(diff_->summary());
     copy_->setEnabled(both);
+}
+
+// A value column has room for the name of its run, as far as there is room.
+void ConfigDiffPane::layoutColumns()
+{
+    const int width = this->width(); // that of the view is old until it is seen
+    const QFontMetrics head(view_->header()->font());
+    view_->setColumnWidth(RunConfigDiffModel::Key, std::max(120, width / 6));
+    for (const int column : {RunConfigDiffModel::ValueA, RunConfigDiffModel::ValueB}) {
+        const int name = head.horizontalAdvance(diff_->headerData(column, Qt::Horizontal).toString());
+        view_->setColumnWidth(column, std::clamp(name + kHeadPadding, 110, std::max(110, width / 5)));
+    }
+    view_->setColumnWidth(RunConfigDiffModel::Effect, 160);
+}
+
+void ConfigDiffPane::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    layoutColumns();
 }
 
 QString ConfigDiffPane::title() const

@@ -23,7 +23,12 @@ public:
     void setRuns(const RunEntry* a, const RunEntry* b);
     QString title() const; // "A x against B y", or what to do
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    void layoutColumns();
+
     RunConfigDiffModel* diff_;
     DataTree* view_;
     ElidedLabel *title_, *summary_;

@@ -129,7 +129,8 @@ void ElidedLabel::paintEvent(QPaintEvent*)
     const QRect area = contentsRect();
     QString text = text_;
     while (wholePhrases_ && !text.isEmpty() && fontMetrics().horizontalAdvance(text) > area.width())
-        text.truncate(std::max<qsizetype>(text.lastIndexOf(QLatin1String(", ")), 0));
+        text.truncate(std::max<qsizetype>({text.lastIndexOf(QLatin1String(", ")),
+                                           text.lastIndexOf(QChar(0xFF0C)), 0})); // also a Chinese comma
     painter.drawText(area, int(alignment()) | Qt::TextSingleLine,
                      fontMetrics().elidedText(text, mode_, area.width()));
 }
