@@ -213,6 +213,12 @@ void TestCkptDiff::wrappersBelowAKeyOfTheFileAreSeenThrough()
     // A last segment is never a wrapper, and other steps keep their marks.
     QCOMPARE(withoutWrappers("/s:a/i:3/s:module"), std::string("/s:a/i:3/s:module"));
     QCOMPARE(withoutWrappers("/l:0/s:module.module.w"), std::string("/l:0/s:w"));
+    for (const char* prefix : {"module", "module."}) {
+        QCOMPARE(withoutPrefix("module.fc.weight", prefix), std::string("fc.weight"));
+        QCOMPARE(withoutPrefix("other.weight", prefix), std::string("other.weight"));
+        QCOMPARE(withoutPrefix("module.", prefix), prefix[6] ? std::string("module.") : std::string("."));
+    }
+    QCOMPARE(withoutPrefix("modules.weight", "module"), std::string("s.weight")); // as asked for, no segment
 }
 
 void TestCkptDiff::missingAndExtraKeysAreListedOnEachSide()

@@ -349,6 +349,9 @@ private Q_SLOTS:
         QCOMPARE(w.gates.status(0).state, State::CannotCompare);
         QVERIFY2(w.gates.status(0).detail.startsWith(QStringLiteral("older: ")),
                  qPrintable(w.gates.status(0).detail));
+        // The longest such line fits beside the shape in the rail.
+        QVERIFY(QFontMetrics(theme::font(11))
+                    .horizontalAdvance(QStringLiteral("older: 24 of 25, 12 overridden")) <= 168);
         QTRY_VERIFY(shows(page, QStringLiteral("newer runs exist: ") + later));
         // A finding of the newest pair stands in front of it again, in red.
         QVERIFY(
