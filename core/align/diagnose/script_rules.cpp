@@ -41,6 +41,11 @@ void reductionLeftOut(const Case& c, Suspicions& out)
         cause = "B8";
         fact = fmt::format("At step {} every backward pass runs with DDP's synchronisation off (no_sync).",
                            step);
+    } else if (acts->backward.back() == "no_sync") {
+        cause = "B8";
+        fact = fmt::format("At step {} the last backward pass runs with DDP's synchronisation off (no_sync), "
+                           "and no later one sends its gradients.",
+                           step);
     } else if (last == "bypassed") {
         cause = "C1";
         fact = fmt::format("At step {} the forward pass does not go through the DDP wrapper.", step);

@@ -74,4 +74,19 @@ FIELD_CASES = [
     Case("field/buckets", "A9", "samples", 1, cause="A9"),
     Case("field/buckets", "B5", "grad_norm", 1, cause="B5"),
     Case("field/buckets", "D2", "sample_content", 2, cause="D2"),
+    # A second set, after what the first one showed was mended.
+    Case("field/sam"),
+    Case("field/sam", "B8", "grad_norm", 1, ranks_part=1, cause="B8"),
+    Case("field/sam", "D1", "lr", 1, cause="D1"),
+    Case("field/encdec"),
+    Case("field/encdec", "A3", "sample_ids", 7, cause="A3"),
+    Case("field/encdec", "C10", "grad_norm", 1, ranks_part=1, cause="C10"),
+    Case("field/tail"),
+    Case("field/tail", "B6", "grad_norm", 1, cause="B6"),
+    Case("field/shards", "", "sample_content", 1),  # padded to the longest text of a batch
+    Case("field/shards", "A2", "sample_content", 1, cause="A2"),
+    Case("field/shards", "B2", "sample_content", 1, cause="B2"),
+    Case("field/in_backward"),
+    Case("field/in_backward", "B2", "grad_norm", 1, cause="B2"),
+    Case("field/in_backward", "D1", "lr", 1, cause="D1"),
 ]
