@@ -55,6 +55,15 @@ class Targets:
         return int(self.not_ignored)
 
 
+def _not(target: torch.Tensor, ignored: int) -> Any:
+    """How many elements are not this one: a number, on a GPU a tensor."""
+    if not target.is_cpu:
+        return (target != ignored).sum()
+    if target.numel() <= 256:  # a list is faster than two operations on a tensor
+        return target.numel() - target.reshape(-1).tolist().count(ignored)
+    return int((target != ignored).sum())
+
+
 def targets_behind(loss: torch.Tensor, samples: int) -> Optional[Targets]:
     """Of the cross entropy behind the loss; None where there is none within a few nodes, and where it is a mean over all of no
     more targets than the batch has samples (which need not be known: 0)."""
@@ -69,8 +78,7 @@ def targets_behind(loss: torch.Tensor, samples: int) -> Optional[Targets]:
                 if target is None:
                     return None
                 summed = getattr(node, "_saved_reduction", 1) == 2
-                counted: Any = (target != getattr(node, "_saved_ignore_index", -100)).sum()
-                counted = int(counted) if target.is_cpu else counted
+                counted = _not(target, getattr(node, "_saved_ignore_index", -100))
                 if not summed and target.numel() <= samples and target.is_cpu and counted == target.numel():
                     return None
                 return Targets(target.numel(), counted, summed)
