@@ -1,5 +1,6 @@
 #include "app/cli/degrade_runs.h"
 
+#include "app/cli/drill_parts.h"
 #include "core/gates/text.h"
 #include "core/host/run_controller.h"
 #include "core/host/run_once.h"
@@ -118,13 +119,7 @@ void writeOutcome(JsonDocument& json, const DegradeOutcome& outcome)
     json.key("repeated").number(outcome.repeated).key("missing").number(outcome.missing);
     json.key("worst").real(outcome.worst).key("worst_step").number(outcome.worstStep);
     json.key("apart").real(outcome.apart).key("of_spread").real(outcome.ofSpread);
-    json.key("checks").beginArray();
-    for (const GateCheck& check : outcome.checks) {
-        json.beginObject().key("id").text(check.id).key("verdict").text(check.verdict);
-        json.key("value").text(check.value).key("limit").text(check.limit);
-        json.key("sentence").text(check.sentence).endObject();
-    }
-    json.endArray();
+    writeParts(json, outcome.checks);
 }
 
 GateCheck gateCheck(const DegradeOutcome& outcome)
@@ -142,13 +137,7 @@ GateCheck gateCheck(const DegradeOutcome& outcome)
     check.sentence =
         fmt::format("The run went on with {} ranks; {} steps were done again from the last checkpoint.",
                     fmt::join(worlds, ", then "), grouped(outcome.lostSteps));
-    std::vector<EvidenceRow> rows;
-    for (const GateCheck& part : outcome.checks) {
-        rows.push_back({part.id, fmt::format("{} (expected {}): {}", part.value, part.limit, part.sentence)});
-        if (part.verdict != "pass" && check.fix.empty())
-            check.fix = fmt::format("Look at run {}: {}", outcome.runId, part.sentence);
-    }
-    check.evidenceJson = evidenceJson(rows);
+    check.evidenceJson = evidenceJson(takeParts(check, outcome.checks, outcome.runId));
     return check;
 }
 

@@ -1,5 +1,6 @@
 #include "app/cli/drill_runs.h"
 
+#include "app/cli/drill_parts.h"
 #include "core/ckpt/verify.h"
 #include "core/gates/text.h"
 #include "core/host/launch_environment.h"
@@ -142,13 +143,8 @@ void writeOutcome(JsonDocument& json, const DrillOutcome& outcome)
         writePlace(json, "rank", entry.rank);
         json.key("kind").text(entry.kind).key("text").text(entry.text).endObject();
     }
-    json.endArray().key("checks").beginArray();
-    for (const GateCheck& check : outcome.checks) {
-        json.beginObject().key("id").text(check.id).key("verdict").text(check.verdict);
-        json.key("value").text(check.value).key("limit").text(check.limit);
-        json.key("sentence").text(check.sentence).endObject();
-    }
     json.endArray();
+    writeParts(json, outcome.checks);
 }
 
 GateCheck gateCheck(const DrillOutcome& outcome)
@@ -162,12 +158,7 @@ GateCheck gateCheck(const DrillOutcome& outcome)
     check.step = outcome.step;
     check.sentence =
         outcome.sentence.empty() ? std::string(drillInfo(outcome.drill.kind).title) + "." : outcome.sentence;
-    std::vector<EvidenceRow> rows;
-    for (const GateCheck& part : outcome.checks) {
-        rows.push_back({part.id, fmt::format("{} (expected {}): {}", part.value, part.limit, part.sentence)});
-        if (part.verdict != "pass" && check.fix.empty())
-            check.fix = fmt::format("Look at run {}: {}", outcome.runId, part.sentence);
-    }
+    std::vector<EvidenceRow> rows = takeParts(check, outcome.checks, outcome.runId);
     for (const TimelineEntry& entry : outcome.timeline)
         rows.push_back(
             {fmt::format("{:+.4f} s {}", entry.seconds,
