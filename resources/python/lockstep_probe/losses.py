@@ -78,7 +78,10 @@ def targets_behind(loss: torch.Tensor, samples: int) -> Optional[Targets]:
                 if target is None:
                     return None
                 summed = getattr(node, "_saved_reduction", 1) == 2
-                counted = _not(target, getattr(node, "_saved_ignore_index", -100))
+                ignored = getattr(node, "_saved_ignore_index", -100)
+                if ignored >= 1 << 63:  # torch shows a negative one without its sign
+                    ignored -= 1 << 64
+                counted = _not(target, ignored)
                 if not summed and target.numel() <= samples and target.is_cpu and counted == target.numel():
                     return None
                 return Targets(target.numel(), counted, summed)
