@@ -58,10 +58,13 @@ void CliCommands::run(const QString& command, const QStringList& arguments, int 
     const QString program = findCli();
     auto scratch = std::make_shared<QTemporaryDir>();
     if (program.isEmpty()) {
-        Q_EMIT failed(command,
-                      tr("lockstep-cli was not found. It does the work and should stand beside this program. "
-                         "Install it there or set LOCKSTEP_CLI."),
-                      call);
+        // Later, as every other answer: who asked does not know the number of the call yet.
+        const QString sentence =
+            tr("lockstep-cli was not found. It does the work and should stand beside this program. "
+               "Install it there or set LOCKSTEP_CLI.");
+        QMetaObject::invokeMethod(
+            this, [this, command, sentence, call] { Q_EMIT failed(command, sentence, call); },
+            Qt::QueuedConnection);
         return;
     }
     // Files instead of pipes: a command that outlives the window may go on writing.

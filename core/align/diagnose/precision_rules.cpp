@@ -20,7 +20,8 @@ void sharedStream(const Case& c, Suspicions& out)
         return;
     const OtherDraws others = otherDraws(c.sus()); // of numpy and Python
     // Ranks that draw alike and go the way of the one process do so on purpose.
-    if (!others.generators.empty() && (!others.alike || c.link() != CausalLink::Forward))
+    if (!torchDrawsEachStep(c.sus()) && !others.generators.empty() &&
+        (!others.alike || c.link() != CausalLink::Forward))
         return;
     const std::int64_t step = std::max<std::int64_t>(0, c.sus().view().firstStep);
     if (c.world() < 2 || !c.sus().sameOnRanks(Quantity::RngCpu, step).value_or(false))
@@ -71,12 +72,19 @@ void notShared(const Case& c, Suspicions& out)
     if (c.link() != CausalLink::Forward)
         return;
     const bool script = isUsersScript(c.sus().traits()); // there is no twin of one
-    if (drawsEachStep(c.sus()))
+    if (torchDrawsEachStep(c.sus()))
         add("E5",
             std::string("The model draws random numbers in every step, and a single process draws other ones "
                         "than the ranks.") +
                 (script ? "" : " The twin of the run draws the same."),
             Quantity::RngCpu);
+    else if (drawsBesideTorch(c.sus()))
+        add("E5",
+            fmt::format(
+                "The script draws from the generator of {} between a batch and its backward pass, and "
+                "a single process draws other numbers than the ranks.",
+                otherDraws(c.sus()).generators.front()),
+            Quantity::SampleContent);
     if (batchStatistics(c.sus()))
         add("C8",
             std::string("The model keeps batch statistics, which every rank forms from its own samples and a "

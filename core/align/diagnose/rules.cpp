@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
-#include <sstream>
 
 namespace lockstep::align {
 
@@ -57,43 +55,27 @@ std::string rankList(const std::vector<int>& ranks, int world)
     return text;
 }
 
-bool drawsEachStep(const RunTrace& run)
+bool torchDrawsEachStep(const RunTrace& run)
 {
     const int rank = run.ranks().front();
     const std::int64_t first = std::max<std::int64_t>(1, run.view().firstStep);
     int changes = 0, seen = 0;
     for (std::int64_t step = first + 1; step <= std::min(run.lastStep(), first + 4); ++step, ++seen)
         changes += run.bits(rank, Quantity::RngCpu, step) != run.bits(rank, Quantity::RngCpu, step - 1);
-    return (seen > 0 && changes == seen) || !otherDraws(run).generators.empty();
+    return seen > 0 && changes == seen;
 }
 
-namespace {
-
-// A queue of keys, a position, a counter: they move, and hold no statistics of a batch.
-bool holdsNoStatistics(const std::string& names)
+bool drawsEachStep(const RunTrace& run)
 {
-    static const std::set<std::string> kWords = {"queue", "ptr",    "pointer", "bank",     "memory", "index",
-                                                 "pos",   "step",   "steps",   "counter",  "cursor", "keys",
-                                                 "epoch", "labels", "iter",    "iteration"};
-    std::stringstream list(names);
-    for (std::string name; std::getline(list, name, ',');) {
-        std::stringstream parts(name);
-        bool known = false;
-        for (std::string part; std::getline(parts, part, '_');)
-            known = known || kWords.contains(part);
-        if (!known)
-            return false;
-    }
-    return !names.empty();
+    return torchDrawsEachStep(run) || drawsBesideTorch(run);
 }
-
-} // namespace
 
 bool batchStatistics(const RunTrace& run)
 {
     const int rank = run.ranks().front();
     const std::int64_t first = std::max<std::int64_t>(1, run.view().firstStep);
-    if (holdsNoStatistics(settingOf(run.traits(), "workload_options.moving_buffers")))
+    if (settingOf(run.traits(), "workload_options.batch_statistics") ==
+        "no") // a queue, a position, a counter
         return false;
     return run.has(Quantity::BufferFingerprint) && run.bits(rank, Quantity::BufferFingerprint, first) !=
                                                        run.bits(rank, Quantity::BufferFingerprint, first + 1);

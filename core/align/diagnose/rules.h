@@ -65,7 +65,9 @@ void solveStep(Suspicion& suspicion, std::int64_t step);
 // gradient makes of rounding. Possible: so it may be, and the records do not show that it is.
 enum class Amplified { No, Possible, Yes };
 Amplified roundingAmplified(const Case& c, std::int64_t step);
-// Whether the run draws random numbers inside a step, as dropout does; whether it keeps batch statistics.
+// Whether the run draws random numbers inside a step, as dropout does, from torch's generator or from any; whether it keeps
+// batch statistics.
+bool torchDrawsEachStep(const RunTrace& run);
 bool drawsEachStep(const RunTrace& run);
 bool batchStatistics(const RunTrace& run);
 // Parameters whose fingerprint (or what was recorded of them) differs at the step, on the last rank; rank by rank only.

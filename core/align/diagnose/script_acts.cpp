@@ -232,36 +232,49 @@ bool followersMove(const RunTrace& run)
 
 ParameterAveraging parameterAveraging(const RunTrace& run)
 {
-    ParameterAveraging found;
-    std::map<std::int64_t, std::pair<bool, std::set<std::string>>>
-        told; // by step: moved, the ranks' fingerprints
+    struct Said {
+        bool moved = false;
+        bool last = false; // no more is told
+        std::set<std::string> prints;
+        std::set<int> ranks;
+    };
+    std::map<std::int64_t, Said> told; // by step
     for (const EventRecord& event : run.events()) {
         rapidjson::Document json;
         json.Parse(event.detail.c_str());
         if (event.kind != "between" || !json.IsObject() || !json.HasMember("moved") ||
             !json["moved"].IsBool() || !json.HasMember("fingerprint") || !json["fingerprint"].IsString())
             continue;
-        auto& [moved, prints] = told[event.step];
-        moved = json["moved"].GetBool();
-        prints.insert(json["fingerprint"].GetString());
+        Said& said = told[event.step];
+        said.moved = json["moved"].GetBool();
+        said.last = said.last || json.HasMember("varies");
+        said.prints.insert(json["fingerprint"].GetString());
+        said.ranks.insert(event.rank);
     }
+    ParameterAveraging found;
+    if (run.ranks().size() < 2 || !run.sameOnRanks(Quantity::ParamFingerprint, 0).value_or(false))
+        return found;
     std::int64_t last = -1, gap = 1;
     for (auto it = told.begin(); it != told.end(); ++it) {
-        const auto& [moved, prints] = it->second;
-        if (!moved)
+        const Said& said = it->second;
+        if (said.last)
+            last = run.lastStep();
+        // An average joins what differed; clamped weights, a follower's turn or a load do not. And it reaches every rank.
+        if (!said.moved || said.ranks.size() != run.ranks().size() ||
+            run.sameOnRanks(Quantity::ParamFingerprint, it->first).value_or(true))
             continue;
-        if (prints.size() != 1) // they moved, and not to the same place
+        if (said.prints.size() != 1) // they moved, and not to the same place
             return {};
         if (last >= 0)
             gap = std::max(gap, it->first - last);
         // What was told holds until the next word; of the last step nothing is known.
         const auto next = std::next(it);
-        last = next == told.end() ? run.lastStep() : next->first - 1;
+        last = next == told.end() || said.last ? run.lastStep() : next->first - 1;
         if (found.first < 0)
             found.first = it->first;
     }
-    if (found.first < 0 || run.ranks().size() < 2 || !run.sameOnRanks(Quantity::ParamFingerprint, 0))
-        return {};
+    if (found.first < 0)
+        return found;
     gap = std::max(gap, found.first);
     if (run.lastStep() - last > 2 * gap)
         found.stopped = last + 1;
@@ -283,6 +296,7 @@ OtherDraws otherDraws(const RunTrace& run)
     }
     for (const auto& [name, steps] : states) {
         draws.generators.push_back(name);
+        draws.steps = std::max(draws.steps, std::int64_t(steps.size()));
         for (const auto& [step, ofRanks] : steps)
             draws.alike = draws.alike ||
                           (ofRanks.size() > 1 && ofRanks.size() == run.ranks().size() &&
@@ -290,6 +304,12 @@ OtherDraws otherDraws(const RunTrace& run)
                                        [&](const std::string& state) { return state == ofRanks.front(); }));
     }
     return draws;
+}
+
+bool drawsBesideTorch(const RunTrace& run)
+{
+    constexpr std::int64_t kWatched = 3; // draws.py
+    return otherDraws(run).steps >= std::max<std::int64_t>(1, std::min(kWatched, run.lastStep()));
 }
 
 bool skippedInOne(const RunTrace& reference, const RunTrace& suspect, std::int64_t step)

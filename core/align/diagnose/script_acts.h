@@ -81,9 +81,12 @@ ParameterAveraging parameterAveraging(const RunTrace& run);
 // Generators beside torch's that are drawn from between a batch and its backward pass.
 struct OtherDraws {
     std::vector<std::string> generators;
-    bool alike = false; // on all ranks from the same state
+    std::int64_t steps = 0; // of the first few: those with a draw
+    bool alike = false;     // on all ranks from the same state
 };
 OtherDraws otherDraws(const RunTrace& run);
+// Whether there are such draws in each of the steps that are watched for them.
+bool drawsBesideTorch(const RunTrace& run);
 
 // Whether the gradient scaler skips the step in one run and not in the other.
 bool skippedInOne(const RunTrace& reference, const RunTrace& suspect, std::int64_t step);

@@ -102,6 +102,14 @@ void overflowsEarlier(const Case& c, Suspicions& out)
     const auto scale = c.sus().value(rank, Quantity::ScalerScale, step);
     const auto theirScale = c.ref().value(c.refRank(rank), Quantity::ScalerScale, step);
     const bool skips = c.sus().value(rank, Quantity::StepSkipped, step) == 1;
+    // What overflows only once the ranks' gradients are added up is another matter.
+    const auto overflowed = [&](int r) {
+        const auto norm = c.sus().value(r, Quantity::GradNormLocal, step);
+        return norm && !std::isfinite(*norm);
+    };
+    const std::vector<int> ranks = c.sus().ranks();
+    if (skips && c.sus().has(Quantity::GradNormLocal) && std::none_of(ranks.begin(), ranks.end(), overflowed))
+        return;
     if (!own || !theirs || *own == *theirs || skips != (*own < *theirs) || scale != theirScale)
         return;
     Suspicion s = suspect(

@@ -23,6 +23,7 @@ _TOLD = 8  # changes of one kind that are told; what changes more often is not a
 _EVALUATIONS_TOLD = 64
 _TARGETS_TOLD = 1024  # they are weights of a step, and change with it
 _SHAPES_WATCHED = 64  # steps
+_LARGEST_STATISTIC = 1 << 20  # elements of a buffer; what is larger holds rows of something
 _SEARCHES = (2, 16)  # steps after which copies of the model are looked for; asking the garbage collector takes time
 
 
@@ -49,9 +50,9 @@ class Acts:
         self._state_print: Optional[int] = None  # of the parameters after the last step
         self._known = (0, 0)  # parameters, optimizers
         self._untrained: list[int] = []  # pieces that are no optimizer's
-        self._shapes: Optional[list[tuple[int, ...]]] = None  # of a sample in the last batch
+        self._shapes: dict[int, list[tuple[int, ...]]] = {}  # by loader: of a sample in its last batch
         self._shapes_vary = False
-        self._buffers: dict[int, tuple[int, int]] = {}  # by id: version and address before the first step
+        self._buffers: list[tuple[str, torch.Tensor]] = []  # as they were before the first step
 
     def wrapper_called(self, wrapper: Any) -> None:
         if torch.is_grad_enabled():
@@ -66,24 +67,31 @@ class Acts:
         self._calls.clear()
 
     def training_begins(self) -> None:
-        for _, buffer in self._s.layout.buffer_tensors():
-            self._buffers[id(buffer)] = (buffer._version, buffer.data_ptr())
+        self._buffers = [(name, buffer.detach().clone()) for name, buffer in self._s.layout.buffer_tensors()
+                         if buffer.numel() <= _LARGEST_STATISTIC]
 
-    def fetched(self, data: Any) -> None:
+    def fetched(self, loader: Any, data: Any) -> None:
         """Samples whose shape is that of their batch, as padded texts, have other contents in another batch."""
         if self._shapes_vary or self._s.step >= _SHAPES_WATCHED:
             return
         shapes = [tuple(leaf.shape[1:]) for leaf in leaves(data) if isinstance(leaf, torch.Tensor) and leaf.dim() > 1]
-        if self._shapes is not None and shapes != self._shapes:
+        if self._shapes.setdefault(id(loader), shapes) != shapes:
             self._shapes_vary = True
             self._s.event("shapes", {"vary": True})
-        self._shapes = shapes
 
-    def moving_buffers(self) -> list[str]:
-        """Names, without their module's, of the buffers that changed since the training began."""
-        moved = {name.rpartition(".")[2] for name, buffer in self._s.layout.buffer_tensors()
-                 if self._buffers.get(id(buffer)) != (buffer._version, buffer.data_ptr())}
-        return sorted(moved)[:16]
+    def moving_buffers(self) -> dict[str, bool]:
+        """The buffers that changed since the training began, by name: whether they may be statistics of a batch, which are
+        numbers that change nearly all at once. A queue takes some rows, a position or a counter is an integer."""
+        before = dict(self._buffers)
+        moved: dict[str, bool] = {}
+        for name, buffer in self._s.layout.buffer_tensors():
+            first = before.get(name)
+            if first is None or first.shape != buffer.shape:
+                continue
+            changed = int((first != buffer).sum())
+            if changed:
+                moved[name] = buffer.is_floating_point() and 2 * changed > buffer.numel()
+        return moved
 
     def step_begins(self) -> None:
         """The first backward pass of a step comes. A script that reduces by itself may have averaged the parameters."""

@@ -3,6 +3,7 @@ mixup and augmentations do: the first steps tell."""
 
 from __future__ import annotations
 
+import pickle
 import random
 import sys
 import zlib
@@ -15,8 +16,10 @@ def _numpy_state() -> bytes:
     numpy = sys.modules.get("numpy")
     if numpy is None or not hasattr(numpy, "random"):
         return b""
-    _, keys, place, *_ = numpy.random.get_state()
-    return bytes(keys.tobytes()) + str(place).encode()
+    try:
+        return pickle.dumps(numpy.random.get_state(legacy=False))
+    except Exception:  # a generator of the script's own need not give its state
+        return b""
 
 
 def _python_state() -> bytes:

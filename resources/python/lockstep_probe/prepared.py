@@ -17,6 +17,7 @@ from .reference import PROJECTIONS
 
 _address = torch.Tensor.data_ptr
 _contiguous = torch.Tensor.is_contiguous
+_numel = torch.Tensor.numel
 _PLAIN_FLOAT = {(torch.float32, torch.strided, True)}
 
 
@@ -26,14 +27,16 @@ class _Prepared:
         self._addresses = list(map(_address, self._tensors))
         self._n = ctypes.c_uint64(len(self._tensors))
         self._pointers = (ctypes.c_void_p * len(self._tensors))(*self._addresses)
-        self._counts = (ctypes.c_uint64 * len(self._tensors))(*[t.numel() for t in self._tensors])
+        self._numels = list(map(_numel, self._tensors))
+        self._counts = (ctypes.c_uint64 * len(self._tensors))(*self._numels)
 
     def holds(self, tensors: Sequence[torch.Tensor]) -> bool:
         """Whether it was made of these, and their memory is where it was."""
         return len(tensors) == len(self._tensors) and all(map(operator.is_, tensors, self._tensors)) and self._unmoved()
 
     def _unmoved(self) -> bool:
-        return list(map(_address, self._tensors)) == self._addresses and all(map(_contiguous, self._tensors))
+        return list(map(_address, self._tensors)) == self._addresses and list(map(_numel, self._tensors)) == self._numels and \
+            all(map(_contiguous, self._tensors))
 
 
 class PrintList(_Prepared):
@@ -85,6 +88,7 @@ class GradientList:
         self._call = native.library.lockstep_gradients
         self._n = ctypes.c_uint64(n)
         self._array = ctypes.c_void_p * n
+        self._numels = list(counts)
         self._counts = (ctypes.c_uint64 * n)(*counts)
         self._first = (ctypes.c_uint64 * n)(*first)
         self._squares = (ctypes.c_double * n)()
@@ -95,7 +99,7 @@ class GradientList:
         gradients = [owner.grad for owner in self._owners]
         try:
             if {(g.dtype, g.layout, g.is_cpu) for g in gradients} == _PLAIN_FLOAT and all(map(_contiguous, gradients)) and \
-                    {*map(type, gradients)} == {torch.Tensor}:
+                    {*map(type, gradients)} == {torch.Tensor} and list(map(_numel, gradients)) == self._numels:
                 return gradients
         except AttributeError:  # None
             pass

@@ -200,7 +200,8 @@ class ScriptFacts:
         if self.collectives:
             options["collectives"] = ",".join(sorted(self.collectives))
         if moving := session.acts.moving_buffers():
-            options["moving_buffers"] = ",".join(moving)
+            options["moving_buffers"] = ",".join(list(moving)[:16])
+            options["batch_statistics"] = "yes" if any(moving.values()) else "no"
         if len(session.optimizers) > 1:
             options["optimizers"] = str(len(session.optimizers))
         facts["workload_options"] = options

@@ -107,7 +107,7 @@ class Session:
         self.script.loader_used(loader)
         self.batches.add(Batch(numbers, content_hashes(self.measures, data, size), size, epoch, aside, id(loader), own_iterator))
         self.batches.seen = True
-        self.acts.fetched(data)
+        self.acts.fetched(loader, data)
         if self.step < WATCHED_STEPS:
             self.draws.batch_came()
 

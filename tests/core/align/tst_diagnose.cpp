@@ -259,7 +259,6 @@ private Q_SLOTS:
         QVERIFY(!d.problems.empty());
     }
 
-    // Neither a run's name nor what was planted in it reaches the rules.
     // Two processes may work through the batches of four ranks; the samples and the mean are the single process's.
     void moreMicroBatchesOnFewerProcessesAreNoDifference()
     {
@@ -278,6 +277,7 @@ private Q_SLOTS:
         QCOMPARE(Pair(single, faster).diagnosis().firstStep, std::int64_t(4));
     }
 
+    // Neither a run's name nor what was planted in it reaches the rules.
     void namesAndPlantedDeviationsAreNotSeen()
     {
         DdpTrace bent;

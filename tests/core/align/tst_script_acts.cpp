@@ -23,14 +23,19 @@ class Script
 {
 public:
     Script(int world, int micros, std::initializer_list<Word> words,
-           const std::map<std::string, std::string>& options = {})
+           const std::map<std::string, std::string>& options = {}, bool drift = false)
     {
         const std::string folder = dir_.path().toStdString() + "/run";
         Result<RunWriter> writer = RunWriter::create(folder);
-        for (std::int64_t step = 1; step <= 6; ++step)
+        // The ranks start alike; after a step their parameters are their own where `drift` says so.
+        for (std::int64_t step = 0; step <= 6; ++step)
             for (int rank = 0; rank < world; ++rank)
                 (void)writer->append(
-                    StepRecord{rank, step, {{Quantity::MicroSteps, 0, std::uint64_t(micros)}}});
+                    StepRecord{rank,
+                               step,
+                               {{Quantity::MicroSteps, 0, std::uint64_t(micros)},
+                                {Quantity::ParamFingerprint, 0,
+                                 std::uint64_t(step * 10 + (drift && step > 0 ? rank : 0))}}});
         for (const Word& word : words)
             (void)writer->append(EventRecord{word.rank, word.step, word.kind, 0, word.detail});
         (void)writer->commit();
@@ -69,6 +74,59 @@ private Q_SLOTS:
         QCOMPARE(reductionActs(*script, 6)->forward.front(), std::string("bypassed"));
         QVERIFY(!reductionActs(*script, 0));
         QVERIFY(!reductionActs(*Script(2, 1, {}), 3));
+    }
+
+    void ranksThatAverageTheirParametersAreSeen()
+    {
+        const char *moved = R"({"moved":true,"fingerprint":"a"})",
+                   *still = R"({"moved":false,"fingerprint":"b"})";
+        const Script goesOn(2, 1, {{0, 1, "between", moved}, {1, 1, "between", moved}}, {}, true);
+        QCOMPARE(parameterAveraging(*goesOn).first, std::int64_t(1));
+        QCOMPARE(parameterAveraging(*goesOn).stopped, std::int64_t(-1));
+        const Script stops(2, 1,
+                           {{0, 1, "between", moved},
+                            {1, 1, "between", moved},
+                            {0, 2, "between", still},
+                            {1, 2, "between", still}},
+                           {}, true);
+        QCOMPARE(parameterAveraging(*stops).stopped, std::int64_t(2));
+        // The last word that is told leaves open what comes after it.
+        const char* last = R"({"moved":false,"fingerprint":"b","varies":true})";
+        const Script untold(2, 1,
+                            {{0, 1, "between", moved},
+                             {1, 1, "between", moved},
+                             {0, 2, "between", last},
+                             {1, 2, "between", last}},
+                            {}, true);
+        QCOMPARE(parameterAveraging(*untold).stopped, std::int64_t(-1));
+    }
+
+    void whatMovesParametersOtherwiseIsNoAverage()
+    {
+        const char* moved = R"({"moved":true,"fingerprint":"a"})";
+        // Ranks that were equal: clamped weights, a follower's turn, a checkpoint that was loaded.
+        const Script clamped(2, 1, {{0, 1, "between", moved}, {1, 1, "between", moved}});
+        QCOMPARE(parameterAveraging(*clamped).first, std::int64_t(-1));
+        // One rank's parameters sent to the others: its own do not move.
+        const Script sent(3, 1, {{1, 1, "between", moved}, {2, 1, "between", moved}}, {}, true);
+        QCOMPARE(parameterAveraging(*sent).first, std::int64_t(-1));
+        // To places of their own.
+        const Script apart(
+            2, 1, {{0, 1, "between", moved}, {1, 1, "between", R"({"moved":true,"fingerprint":"c"})"}}, {},
+            true);
+        QCOMPARE(parameterAveraging(*apart).first, std::int64_t(-1));
+    }
+
+    void drawsBesideTorchCountWhereTheyComeInEveryStep()
+    {
+        const Script once(2, 1, {{0, 1, "draws", R"({"python":"1"})"}, {1, 1, "draws", R"({"python":"1"})"}});
+        QVERIFY(!drawsBesideTorch(*once));
+        QVERIFY(otherDraws(*once).alike);
+        const Script each(1, 1,
+                          {{0, 1, "draws", R"({"numpy":"1"})"},
+                           {0, 2, "draws", R"({"numpy":"2"})"},
+                           {0, 3, "draws", R"({"numpy":"3"})"}});
+        QVERIFY(drawsBesideTorch(*each));
     }
 
     void factorsOfTheLossAreHeldAgainstTheReference()

@@ -1,6 +1,7 @@
 // RunCommands by the real program: scripts of a user's own, one after the other. The ranks are fakes without torch.
 #include "app/gui/cli_commands.h"
 #include "core/store/project_store.h"
+#include "ui/models/cli_program.h"
 #include "ui/widgets/theme.h"
 #include "ui/window/main_window.h"
 
@@ -104,6 +105,25 @@ private Q_SLOTS:
         QVERIFY(kept);
         QCOMPARE(kept->folder, QFileInfo(dir_.path()).canonicalFilePath().toStdString());
         QCOMPARE(kept->words, fake({"ok"}).command.words);
+    }
+
+    // Whoever asked learns the number of the call first, then that it failed.
+    void aCommandLineThatIsMissingIsToldAfterTheCall()
+    {
+        const QByteArray cli = qgetenv("LOCKSTEP_CLI"), path = qgetenv("PATH");
+        qunsetenv("LOCKSTEP_CLI");
+        qputenv("PATH", "/nonexistent");
+        CliCommands commands;
+        commands.setProjectFolder(project());
+        QSignalSpy failed(&commands, &RunCommands::failed);
+        const bool missing = findCli().isEmpty();
+        const int call = commands.startRun(RunConfig());
+        const bool early = !failed.isEmpty();
+        qputenv("LOCKSTEP_CLI", cli);
+        qputenv("PATH", path);
+        QVERIFY(missing && !early);
+        QTRY_COMPARE_WITH_TIMEOUT(failed.size(), 1, 30'000);
+        QCOMPARE(failed.first().at(2).toInt(), call);
     }
 
     void afterAFailureNothingMoreIsStarted()

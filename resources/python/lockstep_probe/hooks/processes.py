@@ -32,6 +32,13 @@ class Spawned:
         recorded.run_recorded(session, lambda: self.work(*arguments))
 
 
+def _finds_probe(environment: Any) -> bool:
+    """Whether a process with this environment can import the probe: it is installed, or the path to it was handed on."""
+    folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    own, other = (paths.split(os.pathsep) for paths in (os.environ.get("PYTHONPATH", ""), environment.get("PYTHONPATH", "")))
+    return folder not in map(os.path.abspath, filter(None, own)) or folder in map(os.path.abspath, filter(None, other))
+
+
 def as_rank(command: Any, environment: Any, options: "Options") -> Any:
     """The command under the probe, where it is this script again with a rank of its own; else as it is."""
     if not isinstance(command, (list, tuple)) or len(command) < 2 or not all(isinstance(part, (str, os.PathLike)) for part in command):
@@ -41,7 +48,7 @@ def as_rank(command: Any, environment: Any, options: "Options") -> Any:
                                              for name in ("LOCAL_RANK", "RANK"))
     of_file = not options.is_module and os.path.abspath(parts[1]) == os.path.abspath(options.script)
     of_module = options.is_module and parts[1:3] == ["-m", options.script]
-    if not ranked or not (of_file or of_module) or not os.path.basename(parts[0]).startswith("python"):
+    if not ranked or not _finds_probe(environment) or not (of_file or of_module) or not os.path.basename(parts[0]).startswith("python"):
         return command
     return [parts[0], "-m", "lockstep_probe", *options.repeated(), *parts[1:]]
 
