@@ -94,10 +94,19 @@ class Unusual(unittest.TestCase):
         options = parse(["--record", "tensor", "train.py", "--lr", "1"])
         own = [sys.executable, os.path.abspath("train.py"), "--lr", "1"]
         probed = [sys.executable, "-m", "lockstep_probe", "--record", "tensor", *own[1:]]
-        self.assertEqual(as_rank(own, {"LOCAL_RANK": "1"}, options), probed)
+        ranked = dict(os.environ, LOCAL_RANK="1")
+        self.assertEqual(as_rank(own, ranked, options), probed)
         self.assertEqual(as_rank(own, None, options), own)  # the rank is the script's own: a helper
-        self.assertEqual(as_rank([sys.executable, "other.py"], {"LOCAL_RANK": "1"}, options), [sys.executable, "other.py"])
-        self.assertEqual(as_rank("python train.py", {"LOCAL_RANK": "1"}, options), "python train.py")
+        self.assertEqual(as_rank([sys.executable, "other.py"], ranked, options), [sys.executable, "other.py"])
+        self.assertEqual(as_rank("python train.py", ranked, options), "python train.py")
+
+    def test_a_rank_that_would_not_find_the_probe_is_left_alone(self) -> None:
+        options = parse(["train.py"])
+        own = [sys.executable, os.path.abspath("train.py")]
+        folder = os.path.dirname(os.path.dirname(sys.modules["lockstep_probe"].__file__ or ""))
+        self.assertIn(folder, map(os.path.abspath, os.environ["PYTHONPATH"].split(os.pathsep)))
+        self.assertEqual(as_rank(own, {"LOCAL_RANK": "1"}, options), own)
+        self.assertNotEqual(as_rank(own, {"LOCAL_RANK": "1", "PYTHONPATH": folder}, options), own)
 
 
 if __name__ == "__main__":
