@@ -7,6 +7,7 @@
 #include "core/gates/text.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,9 @@ private:
         check.rank = first.rank;
         check.parameter = first.parameter;
     }
+
+    // Holds one run against another; none where that cannot be, which is then what check `id` says.
+    Result<std::optional<Comparison>> hold(Role a, Role b, const char* id, const CompareOptions& options);
 
     void switches();
     // How far honest rounding carries, and who stays inside: precision_envelope.cpp.

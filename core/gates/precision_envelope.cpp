@@ -35,31 +35,29 @@ Status PrecisionChecks::measure()
 Status PrecisionChecks::envelope(Role roleA, Role roleB, std::int64_t from, const char* id,
                                  const std::string& sentence)
 {
-    const PrecisionRecord* a = record(roleA);
-    const PrecisionRecord* b = record(roleB);
-    if (!a || !b || !noEnvelope_.empty()) {
-        cannotJudge(id, noEnvelope_.empty() ? "A run this check needs is missing." : noEnvelope_);
+    if (!noEnvelope_.empty()) {
+        cannotJudge(id, noEnvelope_);
         return {};
     }
-    const Result<std::int64_t> skippedA = lastSkipped(*a);
-    if (!skippedA)
-        return skippedA.error();
-    const Result<std::int64_t> skippedB = lastSkipped(*b);
-    if (!skippedB)
-        return skippedB.error();
-    const std::int64_t settled = std::max(*skippedA, *skippedB) + 1;
+    std::int64_t settled = 0;
+    for (const Role role : {roleA, roleB}) {
+        const PrecisionRecord* run = record(role);
+        const Result<std::int64_t> skipped = run ? lastSkipped(*run) : Result<std::int64_t>(std::int64_t(-1));
+        if (!skipped)
+            return skipped.error();
+        settled = std::max(settled, *skipped + 1);
+    }
     CompareOptions options;
     options.tolerance.mode = CompareMode::Envelope;
     options.envelope = &envelope_;
     options.only = {Quantity::Loss, Quantity::GradNorm, Quantity::UpdateNorm};
     options.from = std::max(from, settled);
-    const Result<Comparison> compared = compareRuns(*a->reader, a->config, *b->reader, b->config, options);
+    const Result<std::optional<Comparison>> held = hold(roleA, roleB, id, options);
+    if (!held)
+        return held.error();
+    const std::optional<Comparison>& compared = *held;
     if (!compared)
-        return compared.error();
-    if (compared->verdict == Verdict::CannotCompare) {
-        cannotJudge(id, compared->reason);
         return {};
-    }
     const FirstDifference* first = compared->origin();
     GateCheck& check =
         add(id, !first,

@@ -25,6 +25,24 @@ std::vector<Quantity> ofTraining()
 
 } // namespace
 
+Result<std::optional<Comparison>> PrecisionChecks::hold(Role roleA, Role roleB, const char* id,
+                                                        const CompareOptions& options)
+{
+    const PrecisionRecord *a = record(roleA), *b = record(roleB);
+    if (!a || !b) {
+        cannotJudge(id, "A run this check needs is missing.");
+        return std::optional<Comparison>();
+    }
+    Result<Comparison> compared = compareRuns(*a->reader, a->config, *b->reader, b->config, options);
+    if (!compared)
+        return compared.error();
+    if (compared->verdict == Verdict::CannotCompare) {
+        cannotJudge(id, compared->reason);
+        return std::optional<Comparison>();
+    }
+    return std::optional(std::move(compared).value());
+}
+
 void PrecisionChecks::switches()
 {
     const PrecisionRecord* ddp = record(Role::Ddp);

@@ -8,24 +8,17 @@ namespace lockstep {
 Status PrecisionChecks::exact(Role roleA, Role roleB, std::int64_t from, std::int64_t to, const char* id,
                               const std::string& sentence, std::vector<Quantity> only)
 {
-    const PrecisionRecord* a = record(roleA);
-    const PrecisionRecord* b = record(roleB);
-    if (!a || !b) {
-        cannotJudge(id, "A run this check needs is missing.");
-        return {};
-    }
     CompareOptions options;
     options.tolerance.mode = CompareMode::Exact;
     options.from = from;
     options.to = to;
     options.only = std::move(only);
-    const Result<Comparison> compared = compareRuns(*a->reader, a->config, *b->reader, b->config, options);
+    const Result<std::optional<Comparison>> held = hold(roleA, roleB, id, options);
+    if (!held)
+        return held.error();
+    const std::optional<Comparison>& compared = *held;
     if (!compared)
-        return compared.error();
-    if (compared->verdict == Verdict::CannotCompare) {
-        cannotJudge(id, compared->reason);
         return {};
-    }
     std::int64_t points = 0;
     for (const QuantityResult& result : compared->quantities)
         points += result.points;

@@ -74,8 +74,8 @@ bool batchStatistics(const RunTrace& run)
 {
     const int rank = run.ranks().front();
     const std::int64_t first = std::max<std::int64_t>(1, run.view().firstStep);
-    if (settingOf(run.traits(), "workload_options.batch_statistics") ==
-        "no") // a queue, a position, a counter
+    // The probe saw them move as a queue, a position or a counter does.
+    if (settingOf(run.traits(), "workload_options.batch_statistics") == "no")
         return false;
     return run.has(Quantity::BufferFingerprint) && run.bits(rank, Quantity::BufferFingerprint, first) !=
                                                        run.bits(rank, Quantity::BufferFingerprint, first + 1);
