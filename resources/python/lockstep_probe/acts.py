@@ -111,7 +111,8 @@ class Acts:
             trained = {i for _, own in self._s.watched.values() for i in own}
             self._untrained = [i for i in range(known[0]) if i not in trained]
         if state.complete and self._untrained:  # momentum encoders and other parameters that follow the trained ones
-            moved = any(state.updates.get(i, 0.0) > 0 for i in self._untrained)
+            updates = state.updates()
+            moved = any(updates.get(i, 0.0) > 0 for i in self._untrained)
             self._tell("followers", {"moved": moved}, {"moved": False})
 
     def step_closed(self, facts: "Facts") -> None:

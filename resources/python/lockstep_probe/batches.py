@@ -51,6 +51,10 @@ class Batches:
     def take(self) -> list[Batch]:
         """Those of the backward pass that begins."""
         self._looked_at = []
+        if len(self._waiting) == 1 and not self._ahead.get(self._waiting[0].source, 0):  # as in most scripts
+            self._ahead.setdefault(self._waiting[0].source, 0)
+            taken, self._waiting = self._waiting, []
+            return taken
         # A script may train in evaluation mode; then the batches of an evaluation come before the last one.
         waiting = [batch for batch in self._waiting if not batch.aside] or self._waiting[-1:]
         kept: list[Batch] = []

@@ -9,7 +9,7 @@ from typing import Any, Optional
 import torch
 
 from .losses import Targets
-from .measure import Gradient
+from .gradient_sums import Gradient
 from .samples import Batch
 
 

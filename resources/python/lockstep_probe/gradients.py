@@ -51,11 +51,11 @@ class GradientWatch:
             return
         storage = tensor.data_ptr()
         pieces = [i for i, p in enumerate(s.layout.pieces) if p.tensor.grad is not None and p.tensor.grad.data_ptr() == storage]
-        early = [i for i in pieces if i in s.pending.reduced.squares]
+        early = [i for i in pieces if i in s.pending.reduced]
         if early:  # what was clipped was this rank's own
             s.pending.local.take(s.pending.reduced, early)
             s.pending.clip_called, s.pending.clip_norm = False, None
-        pieces = [i for i in pieces if i not in s.pending.local.squares]
+        pieces = s.pending.local.without(pieces)
         if pieces:
             s.pending.local.add(s.measures.gradient(s.layout, pieces, 1.0 / s.loss_scale))
 
@@ -65,7 +65,7 @@ class GradientWatch:
         scale = s.pending.scale if s.pending.scale and not s.pending.unscaled else 1.0
         pieces = s.layout.indices_of(parameters)
         if self._clipped_at == s.backwards:  # clipped twice: the gradient is what came to the first
-            pieces = [i for i in pieces if i not in s.pending.reduced.squares]
+            pieces = s.pending.reduced.without(pieces)
         self._clipped_at = s.backwards
         s.pending.clip_scale = scale
         s.pending.reduced.add(s.measures.gradient(s.layout, pieces, 1.0 / scale))

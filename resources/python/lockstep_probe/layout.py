@@ -58,6 +58,11 @@ def is_plain(tensor: torch.Tensor) -> bool:
             and tensor.is_contiguous())
 
 
+def _here(tensor: torch.Tensor) -> torch.Tensor:
+    """What this rank holds of it."""
+    return tensor if type(tensor) is torch.Tensor else getattr(tensor, "_local_tensor", tensor)
+
+
 def wrapped_child(module: nn.Module) -> Optional[str]:
     for cls in type(module).__mro__:
         if cls is nn.Module:
@@ -124,7 +129,11 @@ class Layout:
 
     def buffer_tensors(self) -> list[tuple[str, torch.Tensor]]:
         found = [(name, module._buffers.get(key)) for name, module, key in self.buffers]
-        return [(name, getattr(buffer, "_local_tensor", buffer)) for name, buffer in found if buffer is not None]
+        return [(name, _here(buffer)) for name, buffer in found if buffer is not None]
+
+    def buffer_values(self) -> list[torch.Tensor]:
+        found = [module._buffers.get(key) for _, module, key in self.buffers]
+        return [_here(buffer) for buffer in found if buffer is not None]
 
     def _add(self, piece: Piece) -> None:
         known = self.by_tensor.get(id(piece.tensor))

@@ -59,8 +59,8 @@ def _not(target: torch.Tensor, ignored: int) -> Any:
     """How many elements are not this one: a number, on a GPU a tensor."""
     if not target.is_cpu:
         return (target != ignored).sum()
-    if target.numel() <= 256:  # a list is faster than two operations on a tensor
-        return target.numel() - target.reshape(-1).tolist().count(ignored)
+    if target.dim() == 1 and target.numel() <= 256:  # a list is faster than two operations on a tensor
+        return target.numel() - target.tolist().count(ignored)
     return int((target != ignored).sum())
 
 

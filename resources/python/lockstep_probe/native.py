@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from array import array
 from pathlib import Path
 from typing import Optional, Sequence
 
@@ -11,9 +12,10 @@ import torch
 
 from .reference import PROJECTIONS, Reference
 
-VERSION = 2
-_ONE, _ZERO, _WORD = ctypes.c_uint64(1), ctypes.c_uint64(0), ctypes.c_uint32(8)
+VERSION = 3
 _LIBRARY = "liblockstep_measure.so"
+
+_u64, _u32, _address = ctypes.c_uint64, ctypes.c_uint32, ctypes.c_void_p
 
 
 class Native:
@@ -21,61 +23,62 @@ class Native:
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
-        self.library.lockstep_signs.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+        library.lockstep_signs.argtypes = [_address, _u64]
+        library.lockstep_fingerprint.argtypes = [_address, _u64, _u32, _u64]
+        library.lockstep_rows.argtypes = [_address, _u64, _u64, _u32, _u64, _address]
+        for function in (library.lockstep_fingerprint, library.lockstep_fingerprints, library.lockstep_states):
+            function.restype = _u64
 
     def signs(self, count: int) -> torch.Tensor:
         signs = torch.empty(count, dtype=torch.uint8)
         self.library.lockstep_signs(signs.data_ptr(), count)
         return signs
 
+    def fingerprint(self, tensor: torch.Tensor) -> int:
+        return self.library.lockstep_fingerprint(tensor.data_ptr(), tensor.numel(), tensor.element_size(), 0)
+
     def fingerprints(self, arrays: Sequence[torch.Tensor], first: Sequence[int]) -> list[int]:
         n = len(arrays)
-        out = (ctypes.c_uint64 * n)()
-        sizes = (ctypes.c_uint32 * n)(*[a.element_size() for a in arrays])
-        self.library.lockstep_fingerprints(ctypes.c_uint64(n), _pointers(arrays), _counts(arrays), sizes,
-                                            (ctypes.c_uint64 * n)(*first), out)
+        out = (_u64 * n)()
+        sizes = (_u32 * n)(*[a.element_size() for a in arrays])
+        self.library.lockstep_fingerprints(_u64(n), _pointers(arrays), _counts(arrays), sizes, (_u64 * n)(*first), out)
         return list(out)
 
-    def words_print(self, words: bytes) -> int:
-        out = ctypes.c_uint64()
-        self.library.lockstep_fingerprints(_ONE, ctypes.byref(ctypes.c_char_p(words)), ctypes.byref(ctypes.c_uint64(len(words) // 8)),
-                                            ctypes.byref(_WORD), ctypes.byref(_ZERO), ctypes.byref(out))
-        return out.value
+    def words_print(self, words: "array[int]") -> int:
+        address, count = words.buffer_info()
+        return self.library.lockstep_fingerprint(address, count, 8, 0)
 
-    def rows(self, array: torch.Tensor, rows: int, first: int, out: list[int]) -> None:
-        sums = (ctypes.c_uint64 * rows)(*out)
-        size = array.element_size()
-        self.library.lockstep_rows(ctypes.c_void_p(array.data_ptr()), ctypes.c_uint64(rows),
-                                    ctypes.c_uint64(array.numel() // rows), ctypes.c_uint32(size), ctypes.c_uint64(first), sums)
-        out[:] = sums
+    def rows(self, tensor: torch.Tensor, first: int, out: "array[int]") -> None:
+        rows = len(out)
+        self.library.lockstep_rows(tensor.data_ptr(), rows, tensor.numel() // rows, tensor.element_size(), first,
+                                   out.buffer_info()[0])
 
     def gradients(self, arrays: Sequence[torch.Tensor], signs: torch.Tensor,
-                  first: Sequence[int]) -> tuple[list[float], list[tuple[float, ...]]]:
+                  first: Sequence[int]) -> tuple[list[float], list[float]]:
         n = len(arrays)
         squares = (ctypes.c_double * n)()
-        sums = (ctypes.c_double * (n * PROJECTIONS))()
-        self.library.lockstep_gradients(ctypes.c_uint64(n), _pointers(arrays), _counts(arrays),
-                                         ctypes.c_void_p(signs.data_ptr()), (ctypes.c_uint64 * n)(*first), squares, sums)
-        flat = list(sums)
-        return list(squares), [tuple(flat[i : i + PROJECTIONS]) for i in range(0, len(flat), PROJECTIONS)]
+        projections = (ctypes.c_double * (n * PROJECTIONS))()
+        self.library.lockstep_gradients(_u64(n), _pointers(arrays), _counts(arrays), _address(signs.data_ptr()),
+                                         (_u64 * n)(*first), squares, projections, (ctypes.c_double * (1 + PROJECTIONS))())
+        return squares[:], projections[:]
 
     def squares(self, arrays: Sequence[torch.Tensor]) -> list[float]:
         out = (ctypes.c_double * len(arrays))()
-        self.library.lockstep_squares(ctypes.c_uint64(len(arrays)), _pointers(arrays), _counts(arrays), out)
+        self.library.lockstep_squares(_u64(len(arrays)), _pointers(arrays), _counts(arrays), out)
         return list(out)
 
     def updates(self, after: Sequence[torch.Tensor], before: Sequence[torch.Tensor]) -> list[float]:
         out = (ctypes.c_double * len(after))()
-        self.library.lockstep_updates(ctypes.c_uint64(len(after)), _pointers(after), _pointers(before), _counts(after), out)
+        self.library.lockstep_updates(_u64(len(after)), _pointers(after), _pointers(before), _counts(after), out)
         return list(out)
 
 
 def _pointers(arrays: Sequence[torch.Tensor]) -> ctypes.Array:
-    return (ctypes.c_void_p * len(arrays))(*[a.data_ptr() for a in arrays])
+    return (_address * len(arrays))(*[a.data_ptr() for a in arrays])
 
 
 def _counts(arrays: Sequence[torch.Tensor]) -> ctypes.Array:
-    return (ctypes.c_uint64 * len(arrays))(*[a.numel() for a in arrays])
+    return (_u64 * len(arrays))(*[a.numel() for a in arrays])
 
 
 def _candidates() -> list[Path]:

@@ -35,7 +35,7 @@ class _Kept:
             return None
         if not self._list.holds([state.get(key) for state, key in self._taken]):
             return None
-        return sum(self._list.prints()) & MASK
+        return self._list.measure()
 
 
 class OptimizerPrint:

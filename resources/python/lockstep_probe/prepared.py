@@ -12,13 +12,14 @@ from typing import Optional, Sequence
 
 import torch
 
+from .gradient_sums import Sums
 from .native import Native
 from .reference import PROJECTIONS
 
 _address = torch.Tensor.data_ptr
 _contiguous = torch.Tensor.is_contiguous
 _numel = torch.Tensor.numel
-_PLAIN_FLOAT = {(torch.float32, torch.strided, True)}
+_PLAIN = {torch.Tensor}
 
 
 class _Prepared:
@@ -50,9 +51,9 @@ class PrintList(_Prepared):
         self._first = (ctypes.c_uint64 * n)(*first)
         self._out = (ctypes.c_uint64 * n)()
 
-    def prints(self) -> list[int]:
-        self._call(self._n, self._pointers, self._counts, self._sizes, self._first, self._out)
-        return self._out[:]
+    def measure(self) -> int:
+        """Their sum, modulo 2^64."""
+        return self._call(self._n, self._pointers, self._counts, self._sizes, self._first, self._out)
 
 
 class StateList(_Prepared):
@@ -66,47 +67,60 @@ class StateList(_Prepared):
         self._first = (ctypes.c_uint64 * n)(*first)
         self._squares = (ctypes.c_double * n)()
         self._prints = (ctypes.c_uint64 * n)()
+        self._moved = ctypes.c_double()
+        self._to_moved = ctypes.byref(self._moved)
 
     def unmoved(self) -> bool:
         return self._unmoved()
 
-    def measure(self) -> tuple[list[float], list[int]]:
-        """Squares of the updates, fingerprints."""
-        self._call(self._n, self._pointers, self._before, self._counts, self._first, self._squares, self._prints)
-        return self._squares[:], self._prints[:]
+    def measure(self) -> tuple[list[float], float, int]:
+        """Squares of the updates, their sum, and that of the fingerprints."""
+        fingerprint = self._call(self._n, self._pointers, self._before, self._counts, self._first, self._squares, self._prints,
+                                 self._to_moved)
+        return self._squares[:], self._moved.value, fingerprint
 
 
 class GradientList:
     """The gradients of parameters that stay the same; they themselves may be new in every step."""
 
-    def __init__(self, native: Native, chosen: Sequence[int], owners: Sequence[torch.Tensor], counts: Sequence[int],
-                 first: Sequence[int]) -> None:
+    def __init__(self, native: Native, pieces: Sequence[int], owners: Sequence[torch.Tensor], counts: Sequence[int],
+                 first: Sequence[int], signs: torch.Tensor) -> None:
         """`owners`: the parameters, where their gradients are measured as they are; else empty."""
-        n = len(chosen)
-        self.chosen = list(chosen)
+        n = len(pieces)
+        self._pieces = list(pieces)
         self._owners = list(owners)
+        self._bytes = [4 * count for count in counts]
         self._call = native.library.lockstep_gradients
         self._n = ctypes.c_uint64(n)
-        self._array = ctypes.c_void_p * n
-        self._numels = list(counts)
+        self._pointers = (ctypes.c_void_p * n)()
         self._counts = (ctypes.c_uint64 * n)(*counts)
         self._first = (ctypes.c_uint64 * n)(*first)
+        self._keep_signs = signs
+        self._signs = ctypes.c_void_p(signs.data_ptr())
         self._squares = (ctypes.c_double * n)()
-        self._sums = (ctypes.c_double * (n * PROJECTIONS))()
+        self._projections = (ctypes.c_double * (n * PROJECTIONS))()
+        self._totals = (ctypes.c_double * (1 + PROJECTIONS))()
 
-    def gradients(self) -> Optional[list[torch.Tensor]]:
-        """None where one is absent or cannot be read as it is."""
+    def measure_owned(self) -> Optional[Sums]:
+        """None where a gradient is absent or cannot be read as it is."""
+        if not self._owners:
+            return None
         gradients = [owner.grad for owner in self._owners]
         try:
-            if {(g.dtype, g.layout, g.is_cpu) for g in gradients} == _PLAIN_FLOAT and all(map(_contiguous, gradients)) and \
-                    {*map(type, gradients)} == {torch.Tensor} and list(map(_numel, gradients)) == self._numels:
-                return gradients
-        except AttributeError:  # None
-            pass
-        return None
+            # A gradient has the format of its parameter; its class, layout and size are the script's.
+            if {*map(type, gradients)} != _PLAIN or [gradient.nbytes for gradient in gradients] != self._bytes or \
+                    not all(map(_contiguous, gradients)):
+                return None
+            self._pointers[:] = list(map(_address, gradients))
+        except (TypeError, RuntimeError):  # None; sparse
+            return None
+        return self._measure()
 
-    def measure(self, gradients: Sequence[torch.Tensor], signs: torch.Tensor) -> tuple[list[float], list[tuple[float, ...]]]:
-        self._call(self._n, self._array(*map(_address, gradients)), self._counts, ctypes.c_void_p(signs.data_ptr()), self._first,
-                   self._squares, self._sums)
-        flat = iter(self._sums[:])
-        return self._squares[:], list(zip(*[flat] * PROJECTIONS))
+    def measure(self, gradients: Sequence[torch.Tensor]) -> Sums:
+        """Of float32 arrays."""
+        self._pointers[:] = list(map(_address, gradients))
+        return self._measure()
+
+    def _measure(self) -> Sums:
+        self._call(self._n, self._pointers, self._counts, self._signs, self._first, self._squares, self._projections, self._totals)
+        return Sums(self._pieces, self._squares[:], self._projections[:], self._totals[:])

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-import struct
 import time
-from typing import TYPE_CHECKING, Any, Optional
+from array import array
+from typing import TYPE_CHECKING
 
 import torch
 
 from . import quantity as q
 from . import wire
 from .facts import Facts
-from .measure import Gradient, State, in_order
-from .reference import MASK
+from .gradient_sums import Gradient, in_order
+from .measure import State
 
 if TYPE_CHECKING:
     from .session import Session
@@ -112,12 +112,11 @@ class Recording:
 
     def _gradients(self, values: wire.StepValues, facts: Facts) -> None:
         share = q.SHARE if self._s.layout.sharded else 0
-        reduced = (facts.reduced.norm(), facts.reduced.projection())
         own = self._own_gradient(facts)
         if not share and own:
-            self._gradient(values, (own.norm(), own.projection()), q.GRAD_NORM_LOCAL, q.GRAD_PROJ_LOCAL, 0)
+            self._gradient(values, own, q.GRAD_NORM_LOCAL, q.GRAD_PROJ_LOCAL, 0)
         if share or facts.reduced:
-            self._gradient(values, reduced, q.GRAD_NORM, q.GRAD_PROJ, share)
+            self._gradient(values, facts.reduced, q.GRAD_NORM, q.GRAD_PROJ, share)
         if facts.clip_called:
             if facts.clipped:
                 values.real(q.GRAD_NORM_CLIPPED, facts.clipped.norm(), share)
@@ -129,28 +128,29 @@ class Recording:
         gradient."""
         if facts.local:
             return facts.local
+        if self._s.world == 1:
+            return facts.reduced
         elements = sum(self._s.layout.pieces[i].count for i in facts.reduced.squares)
-        return Gradient() if self._s.world > 1 and facts.summed >= elements else facts.reduced
+        return Gradient() if facts.summed >= elements else facts.reduced
 
     @staticmethod
-    def _gradient(values: wire.StepValues, figures: tuple[float, list[float]], norm: int, projection: int, share: int) -> None:
-        values.real(norm, figures[0], share)
-        for k, value in enumerate(figures[1]):
-            values.real(projection, value, share + k)
+    def _gradient(values: wire.StepValues, gradient: Gradient, norm: int, projection: int, share: int) -> None:
+        values.real(norm, gradient.norm(), share)
+        values.reals(projection, gradient.projection(), share)
 
     def _state(self, values: wire.StepValues) -> State:
         s = self._s
         share = q.SHARE if s.layout.sharded else 0
         state = s.measures.state(s.layout)
         if state.complete:
-            values.real(q.UPDATE_NORM, math.sqrt(in_order(list(state.updates.values()))), share)
+            values.real(q.UPDATE_NORM, math.sqrt(state.moved), share)
         values.bits(q.PARAM_FINGERPRINT, state.fingerprint, share)
         values.bits(q.OPTIMIZER_FINGERPRINT, s.measures.optimizer_print(s.layout, list(s.optimizers), s.rank == 0), share)
-        values.bits(q.BUFFER_FINGERPRINT, s.measures.buffers_print([b for _, b in s.layout.buffer_tensors()]))
+        values.bits(q.BUFFER_FINGERPRINT, s.measures.buffers_print(s.layout.buffer_values()))
         generators = self._generators or _generators()
         self._generators = []
         for quantity, generator in zip((q.RNG_CPU, q.RNG_CUDA), generators):
-            values.bits(quantity, s.measures.fast.fingerprints([generator], [0])[0])
+            values.bits(quantity, s.measures.fast.fingerprint(generator))
         values.integer(q.OPTIMIZER_STEP, self._optimizer_step())
         return state
 
@@ -167,30 +167,28 @@ class Recording:
 
     def _samples(self, values: wire.StepValues, facts: Facts) -> None:
         s = self._s
-        ids: Optional[list[int]] = []
-        hashes: list[int] = []
+        all_have_ids = True
+        ids, hashes = array("q"), array("Q")  # of the step
         for index, micro in enumerate(facts.micros):
-            own: list[int] = []
-            contents: list[int] = []
+            own, contents = array("q"), array("Q")
             for batch in micro.batches:
                 if batch.ids is None:
-                    ids = None
+                    all_have_ids = False
                 else:
                     own += batch.ids
                 contents += batch.hashes
             if own or contents:
                 s.stream.send(wire.samples(s.rank, s.step, index, self._epoch, own, contents))
-            if ids is not None:
-                ids += own
+            ids += own
             hashes += contents
-        if ids:
-            values.bits(q.SAMPLE_IDS, _list_print(s, ids))
+        if ids and all_have_ids:
+            values.bits(q.SAMPLE_IDS, s.measures.fast.words_print(ids))
         if hashes:
-            values.bits(q.SAMPLE_CONTENT, _list_print(s, hashes))
+            values.bits(q.SAMPLE_CONTENT, s.measures.fast.words_print(hashes))
 
     def _tensors(self, facts: Facts, state: State) -> None:
         s = self._s
-        updates = state.updates if state.complete else {}
+        updates = state.updates() if state.complete else {}
         norms = s.measures.norms(s.layout)
         local = self._own_gradient(facts)
         for i, piece in enumerate(s.layout.pieces):
@@ -215,8 +213,3 @@ def _generators() -> list[torch.Tensor]:
     if torch.cuda.is_initialized():
         states.append(torch.cuda.get_rng_state())
     return states
-
-
-def _list_print(session: "Session", items: list[int]) -> int:
-    """Fingerprint of a list of 64-bit words."""
-    return session.measures.fast.words_print(struct.pack(f"<{len(items)}Q", *[item & MASK for item in items]))

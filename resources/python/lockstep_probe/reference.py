@@ -5,6 +5,7 @@ Arrays are contiguous CPU tensors of any shape, taken in row-major order.
 
 from __future__ import annotations
 
+from array import array
 from typing import Sequence
 
 import torch
@@ -74,23 +75,29 @@ class Reference:
     def fingerprints(self, arrays: Sequence[torch.Tensor], first: Sequence[int]) -> list[int]:
         return [_fingerprint(_words(array), index) for array, index in zip(arrays, first)]
 
-    def words_print(self, words: bytes) -> int:
-        """Fingerprint of 64-bit words."""
-        return _fingerprint(torch.frombuffer(bytearray(words), dtype=torch.int64), 0) if words else 0
+    def fingerprint(self, tensor: torch.Tensor) -> int:
+        return _fingerprint(_words(tensor), 0)
 
-    def rows(self, array: torch.Tensor, rows: int, first: int, out: list[int]) -> None:
-        words = _words(array).reshape(rows, -1)
-        for row in range(rows):
+    def words_print(self, words: "array[int]") -> int:
+        """Fingerprint of 64-bit words."""
+        return _fingerprint(torch.frombuffer(words, dtype=torch.int64), 0) if words else 0
+
+    def rows(self, tensor: torch.Tensor, first: int, out: "array[int]") -> None:
+        """Adds to each of `out` the fingerprint of a row."""
+        words = _words(tensor).reshape(len(out), -1)
+        for row in range(len(out)):
             out[row] = (out[row] + _fingerprint(words[row], first)) & MASK
 
     def gradients(self, arrays: Sequence[torch.Tensor], signs: torch.Tensor,
-                  first: Sequence[int]) -> tuple[list[float], list[tuple[float, ...]]]:
-        squares, projections = [], []
+                  first: Sequence[int]) -> tuple[list[float], list[float]]:
+        """Squares, and the projections of each array, one array after the other."""
+        squares: list[float] = []
+        projections: list[float] = []
         for array, index in zip(arrays, first):
             values = array.detach().reshape(-1).double()
             own = signs[index : index + values.numel()]
             squares.append(_lanes(values * values))
-            projections.append(tuple(_lanes(torch.where((own >> k) & 1 == 1, -values, values)) for k in range(PROJECTIONS)))
+            projections += [_lanes(torch.where((own >> k) & 1 == 1, -values, values)) for k in range(PROJECTIONS)]
         return squares, projections
 
     def squares(self, arrays: Sequence[torch.Tensor]) -> list[float]:

@@ -6,6 +6,7 @@ through from tensor to tensor. It is the same whatever batch the sample comes in
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Iterator, Optional
@@ -20,8 +21,8 @@ from .reference import MASK
 class Batch:
     """What was fetched for one micro-batch and is not yet trained on."""
 
-    ids: Optional[list[int]]
-    hashes: list[int] = field(default_factory=list)
+    ids: "Optional[array[int]]"
+    hashes: "array[int]" = field(default_factory=lambda: array("Q"))
     size: int = 0
     epoch: int = 0
     aside: bool = False  # fetched while the model was in evaluation mode
@@ -59,11 +60,11 @@ def batch_size(data: Any) -> int:
     return 0
 
 
-def content_hashes(measures: Measures, data: Any, size: int) -> list[int]:
+def content_hashes(measures: Measures, data: Any, size: int) -> "array[int]":
     """One hash per sample; empty where the batch cannot be split into `size` samples."""
-    if size <= 0:
-        return []
-    hashes = [0] * size
+    hashes = array("Q", bytes(8 * max(0, size)))
+    if not hashes:
+        return hashes
     place = 0
     found = False
     for leaf in leaves(data):
@@ -71,7 +72,7 @@ def content_hashes(measures: Measures, data: Any, size: int) -> list[int]:
             if leaf.dim() == 0 or leaf.shape[0] != size or leaf.layout != torch.strided or leaf.numel() == 0:
                 continue
             rows = leaf if leaf.is_cpu and leaf.is_contiguous() else leaf.detach().cpu().contiguous()
-            measures.fast.rows(rows, size, place, hashes)
+            measures.fast.rows(rows, place, hashes)
             place += rows.numel() // size
             found = True
         elif isinstance(leaf, (list, tuple)) and len(leaf) == size:
@@ -79,7 +80,7 @@ def content_hashes(measures: Measures, data: Any, size: int) -> list[int]:
                 hashes[i] = (hashes[i] + _text_print(measures, item, place)) & MASK
             place += 1
             found = True
-    return hashes if found else []
+    return hashes if found else array("Q")
 
 
 def _text_print(measures: Measures, item: Any, place: int) -> int:

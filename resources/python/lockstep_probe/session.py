@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import time
+from array import array
 from typing import Any, Callable, Optional, Sequence
 
 import torch
@@ -92,7 +93,7 @@ class Session:
         self.announce()
 
     @watching
-    def fetched(self, loader: Any, data: Any, ids: Callable[[], Optional[list[int]]], epoch: int, seconds: float) -> None:
+    def fetched(self, loader: Any, data: Any, ids: "Callable[[], Optional[array[int]]]", epoch: int, seconds: float) -> None:
         self.stream.stage = wire.STAGE_FORWARD
         self.pending.seconds["data"] += seconds
         self.ready_at = time.perf_counter()
@@ -345,15 +346,16 @@ class Session:
             loss = original.detach()
             loss = loss.item() if loss.is_cpu else loss.clone()
         batches = self.batches.take()
-        targets = targets_behind(original, sum(batch.size for batch in batches))
-        return Micro(loss, constant_factors(original), targets, batches)
+        node = original.grad_fn  # torch makes it anew for each who asks, unless one still has it
+        factors, targets = constant_factors(original), targets_behind(original, sum(batch.size for batch in batches))
+        del node
+        return Micro(loss, factors, targets, batches)
 
     def _take(self, optimizer: torch.optim.Optimizer) -> None:
         _, pieces = self.watched[id(optimizer)]
         if self.pending.clip_called:
             self.cycle.clipped.add(self.measures.gradient(self.layout, pieces))
-        missing = [i for i in pieces if i not in self.pending.reduced.squares]
-        if missing:
+        if missing := self.pending.reduced.without(pieces):
             self.pending.reduced.add(self.measures.gradient(self.layout, missing))
         self.cycle.absorb(self.pending, pieces)
         left = self.pending

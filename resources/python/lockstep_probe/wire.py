@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from array import array
 from typing import Sequence
 
 MAGIC = b"LOCKSTP\n"
@@ -43,6 +44,12 @@ class StepValues:
         self._format.append("HHd")
         self._fields += (quantity, index, value)
 
+    def reals(self, quantity: int, values: Sequence[float], index: int) -> None:
+        """Under this index and those that follow."""
+        for place, value in enumerate(values, index):
+            self._format.append("HHd")
+            self._fields += (quantity, place, value)
+
     def integer(self, quantity: int, value: int, index: int = 0) -> None:
         self._format.append("HHq")
         self._fields += (quantity, index, value)
@@ -62,13 +69,10 @@ def step(rank: int, number: int, values: StepValues) -> bytes:
     return frame(STEP, struct.pack("<iq", rank, number) + values.pack())
 
 
-def samples(rank: int, number: int, micro: int, epoch: int, ids: Sequence[int], hashes: Sequence[int]) -> bytes:
-    return frame(
-        SAMPLES,
-        struct.pack("<iqiq", rank, number, micro, epoch)
-        + struct.pack(f"<I{len(ids)}q", len(ids), *ids)
-        + struct.pack(f"<I{len(hashes)}Q", len(hashes), *hashes),
-    )
+def samples(rank: int, number: int, micro: int, epoch: int, ids: "array[int]", hashes: "array[int]") -> bytes:
+    """Of 64-bit words, whose bytes are little-endian as on every machine that torch runs on."""
+    return frame(SAMPLES, b"".join((struct.pack("<iqiqI", rank, number, micro, epoch, len(ids)), ids.tobytes(),
+                                    struct.pack("<I", len(hashes)), hashes.tobytes())))
 
 
 def tensor(rank: int, number: int, name: str, buffer: bool, has: int, local_norm: float = 0.0, local_print: int = 0,

@@ -3,6 +3,7 @@
 #include "core/base/fingerprint.h"
 #include "core/base/projection.h"
 
+#include <algorithm>
 #include <cstring>
 
 extern "C" {
@@ -10,7 +11,7 @@ extern "C" {
 // Bumped when a signature changes; the probe does not use a library of another version.
 int lockstep_measure_version()
 {
-    return 2;
+    return 3;
 }
 
 void lockstep_signs(std::uint8_t* out, std::uint64_t count)
@@ -20,12 +21,21 @@ void lockstep_signs(std::uint8_t* out, std::uint64_t count)
                               ((1u << lockstep::kProjections) - 1));
 }
 
-// out[t] = fingerprint of array t, whose first element has the index first[t].
-void lockstep_fingerprints(std::uint64_t arrays, const void* const* data, const std::uint64_t* count,
-                           const std::uint32_t* elementSize, const std::uint64_t* first, std::uint64_t* out)
+std::uint64_t lockstep_fingerprint(const void* data, std::uint64_t count, std::uint32_t elementSize,
+                                   std::uint64_t first)
 {
+    return lockstep::fingerprint(data, count, elementSize, first);
+}
+
+// out[t] = fingerprint of array t, whose first element has the index first[t]. Returns their sum.
+std::uint64_t lockstep_fingerprints(std::uint64_t arrays, const void* const* data, const std::uint64_t* count,
+                                    const std::uint32_t* elementSize, const std::uint64_t* first,
+                                    std::uint64_t* out)
+{
+    std::uint64_t sum = 0;
     for (std::uint64_t t = 0; t < arrays; ++t)
-        out[t] = lockstep::fingerprint(data[t], count[t], elementSize[t], first[t]);
+        sum += out[t] = lockstep::fingerprint(data[t], count[t], elementSize[t], first[t]);
+    return sum;
 }
 
 // out[r] += fingerprint of row r; for the content hash of each sample of a batch.
@@ -37,15 +47,20 @@ void lockstep_rows(const void* data, std::uint64_t rows, std::uint64_t rowElemen
         out[r] += lockstep::fingerprint(row, rowElements, elementSize, first);
 }
 
-// Sum of squares and projections of each array; signs[first[t]] belongs to its first element.
+// Sum of squares and projections of each array; signs[first[t]] belongs to its first element. `totals` takes the sum of
+// the squares and those of the projections, added in list order.
 void lockstep_gradients(std::uint64_t arrays, const float* const* data, const std::uint64_t* count,
                         const std::uint8_t* signs, const std::uint64_t* first, double* squares,
-                        double* projections)
+                        double* projections, double* totals)
 {
+    std::fill_n(totals, 1 + lockstep::kProjections, 0.0);
     for (std::uint64_t t = 0; t < arrays; ++t) {
         const lockstep::GradientSums sums = lockstep::gradientSums(data[t], signs + first[t], count[t]);
         squares[t] = sums.squares;
         std::memcpy(projections + t * lockstep::kProjections, sums.projection.data(), sizeof sums.projection);
+        totals[0] += sums.squares;
+        for (std::size_t k = 0; k < lockstep::kProjections; ++k)
+            totals[1 + k] += sums.projection[k];
     }
 }
 
@@ -55,16 +70,20 @@ void lockstep_squares(std::uint64_t arrays, const float* const* data, const std:
         out[t] = lockstep::sumOfSquares(data[t], count[t]);
 }
 
-// Of each array what it moved by (sum of squares) and its fingerprint; `before` takes the values of `after`.
-void lockstep_states(std::uint64_t arrays, const float* const* after, float* const* before,
-                     const std::uint64_t* count, const std::uint64_t* first, double* squares,
-                     std::uint64_t* prints)
+// Of each array what it moved by (sum of squares) and its fingerprint; `before` takes the values of `after`. `moved`
+// takes the sum of the squares in list order; returns the sum of the fingerprints.
+std::uint64_t lockstep_states(std::uint64_t arrays, const float* const* after, float* const* before,
+                              const std::uint64_t* count, const std::uint64_t* first, double* squares,
+                              std::uint64_t* prints, double* moved)
 {
+    std::uint64_t print = 0;
+    *moved = 0;
     for (std::uint64_t t = 0; t < arrays; ++t) {
         const lockstep::UpdateSums sums = lockstep::takeUpdate(after[t], before[t], count[t], first[t]);
-        squares[t] = sums.squares;
-        prints[t] = sums.fingerprint;
+        *moved += squares[t] = sums.squares;
+        print += prints[t] = sums.fingerprint;
     }
+    return print;
 }
 
 // The same without the fingerprints.

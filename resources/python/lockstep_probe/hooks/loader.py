@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from array import array
 from collections import deque
 from typing import TYPE_CHECKING, Any, Optional
 from weakref import WeakKeyDictionary, ref
@@ -111,20 +112,20 @@ def install(session: "Session") -> None:
     wrap(base, "__next__", delivered)
 
 
-def _ids(loader: Any, index: Any) -> Optional[list[int]]:
+def _ids(loader: Any, index: Any) -> "Optional[array[int]]":
     """None where the batch was not made from numbered samples, or where its order is not kept."""
     if index is None or loader._dataset_kind != implementation._DatasetKind.Map or not getattr(loader, "in_order", True):
         return None
     items = index if isinstance(index, (list, tuple)) else [index]
     try:
-        numbers = [int(item) for item in items]
-    except (TypeError, ValueError):
+        numbers = array("q", items)
+    except (TypeError, ValueError, OverflowError):  # not numbers, or larger ones than there are samples
         return None
     dataset = loader.dataset
     while type(dataset) is Subset:
         try:
-            numbers = [int(dataset.indices[number]) for number in numbers]
-        except (TypeError, IndexError):
+            numbers = array("q", [int(dataset.indices[number]) for number in numbers])
+        except (TypeError, IndexError, OverflowError):
             return numbers
         dataset = dataset.dataset
     return numbers
