@@ -270,8 +270,6 @@ void StepProbe::addFacts(StepRecord& record) const
     addValue(record, Quantity::Loss, bitsOf(f.loss()));
     if (f.logged)
         addValue(record, Quantity::LossLogged, bitsOf(*f.logged));
-    if (f.evaluation)
-        addTo(record, *f.evaluation);
     addValue(record, Quantity::LearningRate, bitsOf(f.rate));
     if (replica_.config().clipNorm > 0)
         addValue(record, Quantity::ClipNormTorch, bitsOf(double(f.clipNorm)));
@@ -363,6 +361,15 @@ void StepProbe::record(const CollectiveFacts& collectives, const at::Tensor& gen
     if (perTensor_)
         recordTensors();
     writeKept();
+    recorder_.add(record);
+}
+
+void StepProbe::recordEvaluation()
+{
+    StepRecord record;
+    record.rank = replica_.rank();
+    record.step = replica_.step();
+    addTo(record, *replica_.facts().evaluation);
     recorder_.add(record);
 }
 

@@ -41,6 +41,8 @@ public:
     StepRecord measureState(const at::Tensor& generator = {});
     // After update().
     void record(const CollectiveFacts& collectives, const at::Tensor& generator = {});
+    // Of the evaluation after that step: a record of its own, so that one that fails does not take the step's with it.
+    void recordEvaluation();
 
 private:
     class LocalHook;

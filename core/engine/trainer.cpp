@@ -40,7 +40,7 @@ RankStates rankStates(const TrainingSetup& setup, Replica& replica, GradientExch
 }
 
 // On every rank; its collectives are none of the step's.
-void evaluate(const TrainingSetup& setup, Replica& replica, GradientExchange& exchange)
+void evaluate(const TrainingSetup& setup, Replica& replica, GradientExchange& exchange, StepProbe* probe)
 {
     if (setup.recorder)
         setup.recorder->stage(wire::Stage::Forward);
@@ -48,6 +48,8 @@ void evaluate(const TrainingSetup& setup, Replica& replica, GradientExchange& ex
     reduceEvaluation(replica, exchange);
     if (setup.communicator)
         setup.communicator->takeFacts();
+    if (probe)
+        probe->recordEvaluation();
 }
 
 void throwIfFailed(const Status& status)
@@ -167,12 +169,12 @@ TrainingEnd trainRank(const TrainingSetup& setup)
         replica.logLoss(*exchange);
         const CollectiveFacts collectives =
             setup.communicator ? setup.communicator->takeFacts() : CollectiveFacts{};
-        if (evaluationDue(replica))
-            evaluate(setup, replica, *exchange);
         if (probe) {
             probe->record(collectives);
             reportBoundaries(setup, replica);
         }
+        if (evaluationDue(replica))
+            evaluate(setup, replica, *exchange, probe ? &*probe : nullptr);
         stopping = setup.communicator ? setup.communicator->agreeToStop(replica.step()) : stopRequested();
         if (stopping)
             report(setup, replica, "stop");

@@ -123,6 +123,8 @@ void Twin::evaluate()
         evaluateShare(*replica, *exchange_);
     for (const auto& replica : replicas_)
         reduceEvaluation(*replica, *exchange_);
+    for (const auto& probe : probes_)
+        probe->recordEvaluation();
 }
 
 void Twin::record(std::size_t rank)
@@ -162,10 +164,10 @@ TrainingEnd Twin::run()
             pass(tokens);
         for (std::size_t r = 0; r < replicas_.size(); ++r)
             update(r);
-        if (evaluationDue(*replicas_[0]))
-            evaluate();
         for (std::size_t r = 0; r < probes_.size(); ++r)
             record(r);
+        if (evaluationDue(*replicas_[0]))
+            evaluate();
         stopping = stopRequested();
         if (checkpointDue(setup_, *replicas_[0], stopping))
             saveCheckpoint(setup_, *replicas_[0], states());

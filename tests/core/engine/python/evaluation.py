@@ -15,7 +15,7 @@ import parity
 import wire
 from twin import NOT_COMPARED
 
-METRIC = {90, 91, 92, 93, 94}
+LOSS, METRIC = 20, {90, 91, 92, 93, 94}
 BASE = dict(seed=5, sampler_seed=1, record="tensor", optimizer="adamw", lr=2e-3, steps=5)
 CASES = [dict(BASE, workload="toy-mlp", batch=32, eval_every=1), dict(BASE, workload="digits-cnn", batch=48, eval_every=2),
          dict(BASE, workload="digits-cnn", batch=16, accumulate=2, amp="bf16", eval_every=2),
@@ -34,6 +34,19 @@ def recorded(path, rank):
 def metric(path, rank):
     steps = wire.read(path)[0]
     return {step: {q[0]: v for q, v in values.items() if q[0] in METRIC} for (r, step), values in steps.items() if r == rank}
+
+
+def comes_after_its_step(path):
+    """Whether each evaluation has a record of its own behind that of its step: one that fails must not take it along."""
+    recorded = set()
+    for kind, payload in wire.frames(path):
+        if kind == wire.STEP:
+            rank, step, values = wire.step_record(payload)
+            evaluates = {quantity for quantity, _ in values} & METRIC
+            if evaluates and (step not in recorded or any(quantity == LOSS for quantity, _ in values)):
+                return False
+            recorded.add(step)
+    return True
 
 
 def model_bytes(folder, k, steps):
@@ -75,6 +88,8 @@ def judge_world(worker, world, python):
                 for other, what in ((off, "evaluating"), (faulty, "F9")):
                     if rows != recorded(path(other), rank):
                         wrong.append(f"{name}, rank {rank}: {what} changed the training")
+                if not comes_after_its_step(path(on)):
+                    wrong.append(f"{name}, rank {rank}: an evaluation is recorded before its step")
                 seen = metric(path(on), rank)
                 due = [s for s in seen if s and s % case["eval_every"] == 0]
                 size = SIZES[case["workload"]]

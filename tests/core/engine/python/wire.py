@@ -78,7 +78,7 @@ def read(path):
     for kind, payload in frames(path):
         if kind == STEP:
             rank, step, values = step_record(payload)
-            steps[rank, step] = values
+            steps.setdefault((rank, step), {}).update(values)  # an evaluation comes with a record of its own
         elif kind == SAMPLES:
             rank, step, micro, _, ids, hashes = samples_record(payload)
             assert len(hashes) == len(ids)
