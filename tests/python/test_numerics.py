@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import unittest
 
+import torch
 from probed import SCRIPTS, run
+
+
+SCALES_HERE = hasattr(torch.amp, "GradScaler")  # torch before 2.3 scales on a GPU only
 
 
 class Numerics(unittest.TestCase):
@@ -15,9 +19,10 @@ class Numerics(unittest.TestCase):
             self.assertEqual(without[rank].code, 0, without[rank].output)
             self.assertEqual(watched[rank].code, 0, watched[rank].output)
             self.assertEqual(without[rank].output, watched[rank].output)
-            self.assertEqual(watched[rank].output.count("rank "), 7)
+            self.assertEqual(watched[rank].output.count("rank "), 7 if SCALES_HERE else 6)
             # With two ranks each takes half of the batches of the loops that have a sampler.
-            self.assertEqual(max(watched[rank].recorded.steps), {1: 33, 2: 21}[world], watched[rank].recorded.notes())
+            steps = {1: 33, 2: 21}[world] - (0 if SCALES_HERE else {1: 6, 2: 3}[world])
+            self.assertEqual(max(watched[rank].recorded.steps), steps, watched[rank].recorded.notes())
 
     def test_one_process(self) -> None:
         self.assert_same(1)
