@@ -1,6 +1,7 @@
 // init: makes a project folder.
 #include "app/cli/cli_context.h"
 #include "app/cli/json_output.h"
+#include "core/config/script_words.h"
 #include "core/host/worker_answers.h"
 #include "core/store/project_store.h"
 
@@ -36,8 +37,11 @@ void addInitCommand(CLI::App& app, CliContext& context)
             json.key("workload").text(info.workload).endObject();
             json.print();
         } else {
-            fmt::print("Project {} is ready. Start a run with: lockstep-cli run {}\n", info.folder,
-                       options->folder);
+            const std::string folder = commandLineOf({options->folder});
+            fmt::print(
+                "Project {0} is ready. Record your own script: lockstep-cli probe {1} -- python train.py\n"
+                "or train {2}: lockstep-cli run {1}\n",
+                info.folder, folder, info.workload);
         }
         return 0;
     });

@@ -15,7 +15,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <csignal>
+#include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <thread>
 #include <unistd.h>
@@ -34,6 +37,25 @@ struct RunCommand {
     std::string onLoss = "stop";
     double silenceSeconds = 0;
 };
+
+constexpr double kRankMiB = 64; // of its own, what a rank takes before it has made a model
+
+// A machine that swaps answers to nothing any more, not even to a stop.
+Status enoughMemory(const RunConfig& config)
+{
+    const int ranks = config.mode == "ddp" || config.mode == "fsdp" ? config.world : 1;
+    double available = 0; // MiB; 0: unknown
+    std::ifstream file("/proc/meminfo");
+    for (std::string key, rest; file >> key && std::getline(file, rest);)
+        if (key == "MemAvailable:")
+            available = std::strtod(rest.c_str(), nullptr) / 1024;
+    if (ranks == 1 || available <= 0 || ranks * kRankMiB <= available)
+        return {};
+    return Error{ErrorKind::Environment, fmt::format("{} ranks do not fit into the memory", ranks),
+                 fmt::format("each takes {:.0f} MiB before it has a model, {:.0f} MiB are available",
+                             kRankMiB, available),
+                 fmt::format("Choose a --world of at most {:.0f}", std::floor(available / kRankMiB))};
+}
 
 constexpr double kDaySeconds = 86400; // the longest wait: milliseconds of it fit an int
 
@@ -56,6 +78,8 @@ Result<RunOptions> runOptions(const RunCommand& command)
         if (!config)
             return config.error();
         options.config = std::move(config).value();
+        if (Status fits = enoughMemory(options.config); !fits)
+            return fits.error();
         // What the ranks alone can judge is asked before there is a run that failed. Only where something is named that
         // may not exist: asking costs the start of a program.
         const RunConfig& wanted = options.config;

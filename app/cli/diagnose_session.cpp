@@ -2,6 +2,7 @@
 
 #include "app/cli/diagnose_proof.h"
 #include "app/cli/findings_document.h"
+#include "core/config/run_extras.h"
 
 #include <fmt/format.h>
 
@@ -137,9 +138,20 @@ Status openPair(ProjectStore& project, const std::string& first, const std::stri
     auto suspect = newest(project, [](const RunInfo& run, const RunConfig& c) {
         return !run.auxiliary() && (c.mode == "ddp" || c.mode == "fsdp");
     });
-    auto reference = newest(project, [](const RunInfo& run, const RunConfig& c) {
+    const auto single = [](const RunInfo& run, const RunConfig& c) {
         return !run.auxiliary() && c.mode == "single";
-    });
+    };
+    Result<std::optional<OpenedRun>> reference = std::optional<OpenedRun>();
+    if (suspect && *suspect && scriptCommandOf((*suspect)->info.configJson)) {
+        // Repeats of a script with other numbers of threads measure an envelope and are no reference.
+        const int threads = scriptCommandOf((*suspect)->info.configJson)->threads;
+        reference = newest(project, [&](const RunInfo& run, const RunConfig& c) {
+            const std::optional<ScriptCommand> command = scriptCommandOf(run.configJson);
+            return single(run, c) && command && command->threads == threads;
+        });
+    }
+    if (reference && !*reference)
+        reference = newest(project, single);
     if (suspect && *suspect && reference && !*reference)
         reference = newest(project, [&](const RunInfo&, const RunConfig& c) {
             return c.mode == "twin" && c.world == (*suspect)->config.world;

@@ -51,7 +51,7 @@ Result<GateInfo> judgePreflightPhase(ProjectStore& project, const GateRequest& r
     Result<std::optional<RunInfo>> ddpRun = newestRun(project, "ddp", request.run);
     if (!ddpRun)
         return ddpRun.error();
-    Result<std::optional<RunInfo>> singleRun = newestRun(project, "single", request.single);
+    Result<std::optional<RunInfo>> singleRun = newestSingle(project, request.single, *ddpRun);
     if (!singleRun)
         return singleRun.error();
     if (request.configGiven)

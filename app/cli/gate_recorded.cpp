@@ -152,7 +152,7 @@ Result<std::optional<RecordedPair>> scriptRuns(ProjectStore& project, const Gate
     Result<std::optional<RunInfo>> ddp = severalRanks(project, request.run);
     if (!ddp)
         return ddp.error();
-    Result<std::optional<RunInfo>> single = newestRun(project, "single", request.single);
+    Result<std::optional<RunInfo>> single = newestSingle(project, request.single, *ddp);
     if (!single)
         return single.error();
     // The run of several ranks is what a gate is about.

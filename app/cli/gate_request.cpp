@@ -1,5 +1,6 @@
 #include "app/cli/gate_request.h"
 
+#include "core/config/run_extras.h"
 #include "core/host/worker_answers.h"
 
 #include <fmt/format.h>
@@ -34,6 +35,29 @@ Result<std::optional<RunInfo>> newestRun(ProjectStore& project, const std::strin
             return std::optional(std::move(run));
     }
     return std::optional<RunInfo>();
+}
+
+Result<std::optional<RunInfo>> newestSingle(ProjectStore& project, const std::string& named,
+                                            const std::optional<RunInfo>& several)
+{
+    Result<std::optional<RunInfo>> newest = newestRun(project, "single", named);
+    const auto threadsOf = [](const RunInfo& run) {
+        const std::optional<ScriptCommand> command = scriptCommandOf(run.configJson);
+        return command ? command->threads : 0;
+    };
+    if (!newest || !*newest || !named.empty() || !several || threadsOf(*several) == 0 ||
+        threadsOf(**newest) == threadsOf(*several))
+        return newest;
+    Result<std::vector<RunInfo>> runs = project.runs();
+    if (!runs)
+        return runs.error();
+    for (RunInfo& run : *runs) {
+        const Result<RunConfig> config = runConfigFromJson(run.configJson);
+        if (config && config->mode == "single" && !run.auxiliary() && run.state != RunState::Running &&
+            run.lastStep > 0 && threadsOf(run) == threadsOf(*several))
+            return std::optional(std::move(run));
+    }
+    return newest;
 }
 
 Result<RunConfig> intendedDdp(ProjectStore& project, const GateRequest& request,

@@ -36,6 +36,11 @@ struct GateRequest {
 Result<std::optional<RunInfo>> newestRun(ProjectStore& project, const std::string& mode,
                                          const std::string& named);
 
+// The run in one process that `several` is held against: the newest. Of a script the newest with as many threads, as the
+// repeats with other numbers of threads measure an envelope and are no reference.
+Result<std::optional<RunInfo>> newestSingle(ProjectStore& project, const std::string& named,
+                                            const std::optional<RunInfo>& several);
+
 // The DDP configuration that is meant: the command line's, else that of `run`, else a default for the project.
 Result<RunConfig> intendedDdp(ProjectStore& project, const GateRequest& request,
                               const std::optional<RunInfo>& run);

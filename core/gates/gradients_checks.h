@@ -62,6 +62,7 @@ private:
     Status reduction();
     Status sameBatches();
     Status collectivesOfScript();
+    void leaveDriftToEnvelope(const std::string& howToRepeat);
     void leaveToEngine();
     Status overRounding(const std::string& howToRepeat);
     void place(GateCheck& check, const FirstDifference& first);

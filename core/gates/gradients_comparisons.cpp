@@ -59,7 +59,7 @@ Status GradientsChecks::publishedRule()
         {fmt::format("world {}", allRanks()->config.world), reference()->reader, allRanks()->reader}};
     if (ddpOne)
         pairs.insert(pairs.begin(), Pair{"world 1", one->reader, ddpOne->reader});
-    std::string firstValues, tenValues;
+    std::string firstValues, tenValues, badValue; // the last: of the first batch that differs
     bool firstHolds = true, tenHolds = true;
     std::int64_t badStep = -1;
     std::size_t batches = kPublishedBatches;
@@ -83,6 +83,7 @@ Status GradientsChecks::publishedRule()
             if (differ((*a)[i], (*b)[i]) && tenHolds) {
                 tenHolds = false;
                 badStep = std::int64_t(i) + 1;
+                badValue = fmt::format("{}: batch {} {:.5f} / {:.5f}", pair.name, badStep, (*a)[i], (*b)[i]);
             }
         }
         tenHolds &= !differ(meanA, meanB);
@@ -101,7 +102,7 @@ Status GradientsChecks::publishedRule()
             : "DDP is held against the single process on the same global batches.";
     GateCheck& first = add("gradients.first_batch", firstHolds, firstValues, "equal to 4 decimals", against);
     GateCheck& ten =
-        add("gradients.first_ten", tenHolds, tenValues,
+        add("gradients.first_ten", tenHolds, badValue.empty() ? tenValues : badValue,
             fmt::format("each of {} batches and their mean equal to 4 decimals", batches), against);
     if (!firstHolds)
         first.step = 1;

@@ -17,6 +17,8 @@ bool sameIds(const std::vector<GateCheck>& a, const std::vector<GateCheck>& b)
 
 State verdictState(const GateCheck& check)
 {
+    if (check.verdict.empty())
+        return State::Waiting; // not judged yet
     if (check.verdict == "pass")
         return State::Holds;
     return check.verdict == "fail" ? State::Diverged : State::CannotCompare;
@@ -58,6 +60,7 @@ QVariant ChecksModel::data(const QModelIndex& index, int role) const
         case Verdict:
             return state == State::Holds      ? tr("holds")
                    : state == State::Diverged ? tr("fails")
+                   : state == State::Waiting  ? tr("waiting")
                                               : tr("cannot judge");
         case Check: {
             const QString title = checkTitle(check.id);
@@ -96,7 +99,9 @@ QVariant ChecksModel::data(const QModelIndex& index, int role) const
     case ToneRole:
         if (state == State::Diverged && index.column() == Number)
             return int(Tone::Red);
-        return int(index.column() == Limit || index.column() == Where ? Tone::Secondary : Tone::Normal);
+        return int(state == State::Waiting || index.column() == Limit || index.column() == Where
+                       ? Tone::Secondary
+                       : Tone::Normal);
     case IdRole:
         return qs(check.id);
     default:

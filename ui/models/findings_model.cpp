@@ -5,6 +5,7 @@
 #include "ui/models/roles.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 namespace lockstep {
@@ -15,6 +16,12 @@ bool same(const FindingRow& a, const FindingRow& b)
 {
     return std::tie(a.runA, a.runB, a.cause, a.confidence, a.sentence, a.evidenceJson, a.step, a.rank) ==
            std::tie(b.runA, b.runB, b.cause, b.confidence, b.sentence, b.evidenceJson, b.step, b.rank);
+}
+
+int doubtIn(const std::string& confidence)
+{
+    constexpr std::array words = {"proven", "likely", "possible", "benign"};
+    return int(std::find(words.begin(), words.end(), confidence) - words.begin());
 }
 
 } // namespace
@@ -36,10 +43,14 @@ void FindingsModel::setFindings(std::vector<FindingRow> findings)
 
 void FindingsModel::setSnapshot(const ProjectSnapshot& snapshot)
 {
+    std::vector<FindingRow> certain = snapshot.findings;
+    std::stable_sort(certain.begin(), certain.end(), [](const FindingRow& a, const FindingRow& b) {
+        return doubtIn(a.confidence) < doubtIn(b.confidence);
+    });
     std::vector<FindingRow> findings;
     QStringList newer;
     for (const bool older : {false, true}) {
-        for (const FindingRow& finding : snapshot.findings) {
+        for (const FindingRow& finding : certain) {
             const QStringList followed = newerRuns(snapshot, finding);
             if (followed.isEmpty() == older)
                 continue;

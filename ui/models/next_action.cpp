@@ -117,6 +117,8 @@ QString referenceRun(const ProjectSnapshot& snapshot, const RunEntry& run)
             continue;
         if (!run.command && batches(other.config) == batches(run.config))
             return other.id();
+        if (run.command && other.command->threads == run.command->threads)
+            return other.id(); // repeats with other numbers of threads measure an envelope
         if (!fallback)
             fallback = &other;
     }

@@ -17,6 +17,13 @@ struct Tr {
     Q_DECLARE_TR_FUNCTIONS(lockstep::Phases)
 };
 
+bool isOfScript(const ProjectSnapshot& snapshot)
+{
+    const auto newest = std::find_if(snapshot.runs.begin(), snapshot.runs.end(),
+                                     [](const RunEntry& run) { return !run.auxiliary(); });
+    return newest != snapshot.runs.end() && newest->script();
+}
+
 constexpr std::array kPhases = {
     PhaseInfo{"preflight", QT_TRANSLATE_NOOP("lockstep::Phases", "Preflight"),
               QT_TRANSLATE_NOOP("lockstep::Phases", "versions, devices, config"),
@@ -115,15 +122,16 @@ QString phaseChanges(const PhaseInfo& phase)
     return Tr::tr(phase.changes);
 }
 
+bool judgesItself(const QString& phase, const ProjectSnapshot& snapshot)
+{
+    return !isOfScript(snapshot) || (phase != QLatin1String("precision") && phase != QLatin1String("drills"));
+}
+
 QString phaseChanges(const PhaseInfo& phase, const ProjectSnapshot& snapshot)
 {
-    const auto newest = std::find_if(snapshot.runs.begin(), snapshot.runs.end(),
-                                     [](const RunEntry& run) { return !run.auxiliary(); });
-    const bool script = newest != snapshot.runs.end() && newest->script();
-    const std::string_view id = phase.id;
-    if (script && id == "gradients")
+    if (isOfScript(snapshot) && std::string_view(phase.id) == "gradients")
         return Tr::tr("Judges the recorded runs of your script. Nothing is started.");
-    if (script && (id == "precision" || id == "drills"))
+    if (!judgesItself(QLatin1String(phase.id), snapshot))
         return Tr::tr(
             "It trains the engine's workloads only. For your script it says what to check by hand.");
     return phaseChanges(phase);

@@ -23,6 +23,8 @@ std::span<const PhaseInfo> allPhases();
 QString phaseTitle(const PhaseInfo& phase);
 QString phaseTeaches(const PhaseInfo& phase);
 QString phaseChanges(const PhaseInfo& phase);
+// False: what this gate trains are the engine's workloads, and the project is of a script.
+bool judgesItself(const QString& phase, const ProjectSnapshot& snapshot);
 // The same of a project whose runs are a user's scripts: the phases that train do so with the engine's workloads only.
 QString phaseChanges(const PhaseInfo& phase, const ProjectSnapshot& snapshot);
 

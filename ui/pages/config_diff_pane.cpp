@@ -19,6 +19,7 @@ namespace lockstep {
 namespace {
 
 constexpr int kHeadPadding = 26;
+constexpr int kWordsWidth = 720; // below, the names of the runs need the room
 
 } // namespace
 
@@ -96,6 +97,7 @@ void ConfigDiffPane::layoutColumns()
 void ConfigDiffPane::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
+    setIconOnly(copy_, width() < kWordsWidth);
     layoutColumns();
 }
 

@@ -137,8 +137,6 @@ void FindingsPage::refresh()
         unprovable.isEmpty()
             ? tr("Replays each suspected cause in a twin, five at most; equal in every bit is proof")
             : unprovable);
-    setSubtitle(pair ? tr("A %1 against B %2").arg(selection.runA(), selection.runB())
-                     : tr("%n finding(s)", nullptr, findings_->rowCount()));
     detail_->setVisible(findings_->rowCount() > 0);
     const QString searched = tr("What was recorded is searched for the first broken link and its cause.");
     if (told_.first != pairToDiagnose())
@@ -151,11 +149,15 @@ void FindingsPage::refresh()
                   QLatin1Char('\n') + searched);
     if (findings_->rowCount() == 0)
         strip_->setSentence(State::None, tr("The causal chain of a finding's runs stands here."));
-    if (findings_->rowCount() > 0 && !table_->currentIndex().isValid())
-        table_->setCurrentIndex(
-            findings_->index(rowOfPair(shownPair_), 0)); // the pair stays after a new diagnosis of it
+    if (findings_->rowCount() > 0 &&
+        !table_->currentIndex().isValid()) // the pair stays after a new diagnosis
+        table_->setCurrentIndex(findings_->index(
+            rowOfPair(shownPair_.isEmpty() ? selection.runA() + QLatin1Char('|') + selection.runB()
+                                           : shownPair_),
+            0));
     else
         showFinding(table_->currentIndex().row());
+    showPair();
     if (toldApart_)
         tellWhatRemains();
     if (const RunEntry* run = snapshot->run(applied_); run && !run->running()) {
@@ -183,6 +185,25 @@ void FindingsPage::showFinding(int row)
     detail_->showFinding(finding, findings_->newer(row));
     showOffer(finding);
     showStrip();
+    showPair();
+}
+
+// Of which runs the chain and the finding speak, beside those that the buttons act on.
+void FindingsPage::showPair()
+{
+    const RunSelection& selection = context().selection;
+    const bool marked = !selection.runA().isEmpty() && !selection.runB().isEmpty();
+    if (shown_ < 0 || !marked) {
+        setSubtitle(marked ? tr("A %1 against B %2").arg(selection.runA(), selection.runB())
+                           : tr("%n finding(s)", nullptr, findings_->rowCount()));
+        return;
+    }
+    const FindingRow& finding = findings_->finding(shown_);
+    const QString a = qs(finding.runA), b = qs(finding.runB);
+    setSubtitle(
+        a == selection.runA() && b == selection.runB()
+            ? tr("A %1 against B %2").arg(a, b)
+            : tr("shown: %1 against %2; marked: A %3, B %4").arg(b, a, selection.runA(), selection.runB()));
 }
 
 // Of the finding's own pair, whatever A and B are.

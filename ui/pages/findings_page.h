@@ -43,6 +43,7 @@ private:
     void openCurvesAt(qint64 step); // negative: no step
     void openEvidence(const EvidenceText& row);
     void showStrip();
+    void showPair();
     void setWorking(bool on);
     int rowOfPair(const QString& pair) const; // the first where it is gone
 

@@ -25,6 +25,7 @@ namespace {
 
 constexpr int kEvidenceRows = 20;
 constexpr int kLimitWidth = 120; // of a limit, at least
+constexpr int kClosedWidth = 560;
 
 } // namespace
 
@@ -84,11 +85,16 @@ void GatePage::build()
     lock->setPixmap(icon(QStringLiteral("closed"), Tone::Hint).pixmap(40, 40));
     closedTitle_ = label("finding", {}, closed);
     closedText_ = label("secondary", {}, closed);
+    closedChecks_ = wrappedLabel("note", {}, closed);
+    closedChecks_->setAlignment(Qt::AlignHCenter);
+    closedChecks_->setFixedWidth(kClosedWidth);
     closedColumn->addStretch(2);
     closedColumn->addWidget(lock, 0, Qt::AlignHCenter);
     closedColumn->addSpacing(8);
     closedColumn->addWidget(closedTitle_, 0, Qt::AlignHCenter);
     closedColumn->addWidget(closedText_, 0, Qt::AlignHCenter);
+    closedColumn->addSpacing(16);
+    closedColumn->addWidget(closedChecks_, 0, Qt::AlignHCenter);
     closedColumn->addStretch(3);
     stack_->addWidget(closed);
 
@@ -246,14 +252,20 @@ void GatePage::refresh()
     closedText_->setText(opens);
     stack_->setCurrentIndex(now.open ? 1 : 0);
 
-    checks_->setChecks(judged ? gate->checks : std::vector<GateCheck>{});
+    const std::vector<GateCheck> planned = judged ? std::vector<GateCheck>() : plannedRows(*snapshot);
+    checks_->setChecks(judged ? gate->checks : planned);
+    QStringList titles;
+    for (const GateCheck& check : planned)
+        titles << checkTitle(check.id);
+    closedChecks_->setText(
+        titles.isEmpty() ? QString() : tr("It will judge: %1.").arg(titles.join(QStringLiteral(", "))));
     count_->setText(judged ? tr("%1 hold").arg(now.checks) : QString());
     judgedOn_->setText(now.judgedOn + QLatin1Char('.'));
     judgedOn_->setVisible(judged && !now.judgedOn.isEmpty());
     emptyText_->setText(tr("Not judged yet. The checks run in their own process and report here; closing the "
                            "window stops nothing."));
     emptyText_->setVisible(!judged);
-    table_->setVisible(judged);
+    table_->setVisible(judged || !planned.empty());
     detail_->setVisible(judged);
     if (now.state == State::Overridden)
         banner_->showMessage(State::Overridden, tr("Overridden: %1").arg(qs(gate->overrideReason)),
@@ -266,6 +278,19 @@ void GatePage::refresh()
     gateShown(judged ? gate : nullptr);
 }
 
+// What will be judged. Of a script two gates judge nothing that could be told before.
+std::vector<GateCheck> GatePage::plannedRows(const ProjectSnapshot& snapshot) const
+{
+    std::vector<GateCheck> rows;
+    if (!context().project.isOpen() || !judgesItself(phase_, snapshot))
+        return rows;
+    for (std::string& id : plannedChecks(phase_)) {
+        GateCheck& row = rows.emplace_back();
+        row.id = std::move(id);
+    }
+    return rows;
+}
+
 void GatePage::showCheck(int row)
 {
     if (row < 0 || row >= checks_->rowCount())
@@ -275,7 +300,8 @@ void GatePage::showCheck(int row)
     const QString verdict = checks_->index(row, ChecksModel::Verdict).data().toString();
     detail_->setTitle(title.isEmpty() ? verdict : tr("%1: %2").arg(verdict, title));
     detailSentence_->setText(qs(check.sentence.empty() ? check.id : check.sentence));
-    QStringList where{tr("%1, limit %2").arg(qs(check.value), qs(check.limit))};
+    QStringList where{check.limit.empty() ? qs(check.value)
+                                          : tr("%1, limit %2").arg(qs(check.value), qs(check.limit))};
     const QString place = checks_->index(row, ChecksModel::Where).data().toString();
     if (!place.isEmpty())
         where << place;

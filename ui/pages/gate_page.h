@@ -45,6 +45,7 @@ protected:
 private:
     void build();
     void showCheck(int row);
+    std::vector<GateCheck> plannedRows(const ProjectSnapshot& snapshot) const;
     const PhaseStatus& status() const;
 
     QString phase_;
@@ -60,7 +61,7 @@ private:
     QStackedWidget* stack_;
     QVBoxLayout *column_ = nullptr, *detailColumn_ = nullptr;
     QBoxLayout* whole_ = nullptr; // column_, then sides
-    QLabel *closedTitle_, *closedText_, *emptyText_;
+    QLabel *closedTitle_, *closedText_, *closedChecks_, *emptyText_;
     QWidget* overrideBar_;
     QLineEdit* reason_;
     DataTable* table_;

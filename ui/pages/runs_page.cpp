@@ -25,6 +25,12 @@
 
 namespace lockstep {
 
+namespace {
+
+constexpr int kWordsWidth = 540; // below, the filter and the buttons of the bar have no room for words
+
+} // namespace
+
 RunsPage::RunsPage(const PageContext& context, QWidget* parent)
     : Page(context, tr("Runs"), parent),
       filter_(new RunsFilterModel(this)),
@@ -356,6 +362,9 @@ bool RunsPage::eventFilter(QObject* watched, QEvent* event)
             return true;
         }
     }
+    if (watched == table_ && event->type() == QEvent::Resize)
+        for (QPushButton* one : {stop_, rerun_, remove_})
+            setIconOnly(one, table_->width() < kWordsWidth);
     return Page::eventFilter(watched, event);
 }
 

@@ -11,6 +11,8 @@
 #include <QStyle>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace lockstep {
 
 QLabel* label(const char* role, const QString& text, QWidget* parent)
@@ -44,6 +46,23 @@ QPushButton* primaryButton(const QString& text, const QString& iconName, QWidget
     made->setIconSize({18, 14});
     made->setProperty("primary", true);
     return made;
+}
+
+void setIconOnly(QPushButton* button, bool on)
+{
+    constexpr const char* kWords = "words";
+    if (on == button->property(kWords).isValid())
+        return;
+    if (on) {
+        button->setProperty(kWords, button->text());
+        button->setAccessibleName(button->text());
+        if (button->toolTip().isEmpty())
+            button->setToolTip(button->text());
+        button->setText({});
+    } else {
+        button->setText(button->property(kWords).toString());
+        button->setProperty(kWords, {});
+    }
 }
 
 QPushButton* linkButton(const QString& text, QWidget* parent)
@@ -171,12 +190,13 @@ void Pane::addWidget(QWidget* widget, int stretch)
 
 Chip::Chip(QWidget* parent) : QWidget(parent)
 {
-    setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+    setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
     setFont(theme::font(12));
 }
 
 void Chip::setState(State state, const QString& text)
 {
+    setToolTip(text);
     state_ = state;
     text_ = text;
     setAccessibleName(text);
@@ -189,6 +209,13 @@ QSize Chip::sizeHint() const
 {
     return {QFontMetrics(theme::font(12, true)).horizontalAdvance(text_) + (state_ == State::None ? 16 : 34),
             21};
+}
+
+QSize Chip::minimumSizeHint() const
+{
+    constexpr int kAFewLetters = 96;
+    const QSize whole = sizeHint();
+    return {std::min(whole.width(), kAFewLetters), whole.height()};
 }
 
 void Chip::paintEvent(QPaintEvent*)
@@ -209,7 +236,9 @@ void Chip::paintEvent(QPaintEvent*)
     }
     painter.setFont(theme::font(12, red || amber || accent));
     painter.setPen(red || amber || accent ? stateColor(state_) : t.ink2);
-    painter.drawText(rect().adjusted(left, 0, -4, 0), Qt::AlignVCenter | Qt::AlignLeft, text_);
+    const QRect room = rect().adjusted(left, 0, -4, 0);
+    painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
+                     painter.fontMetrics().elidedText(text_, Qt::ElideRight, room.width()));
 }
 
 Banner::Banner(QWidget* parent)

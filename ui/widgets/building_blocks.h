@@ -21,6 +21,8 @@ QLabel* wrappedLabel(const char* role, const QString& text = {}, QWidget* parent
 
 QPushButton* button(const QString& text, const QString& iconName = {}, QWidget* parent = nullptr);
 QPushButton* primaryButton(const QString& text, const QString& iconName = {}, QWidget* parent = nullptr);
+// Where there is no room for its words they become its tooltip. For buttons with an icon and fixed words.
+void setIconOnly(QPushButton* button, bool on);
 QPushButton* linkButton(const QString& text, QWidget* parent = nullptr);
 
 QFrame* horizontalLine(QWidget* parent = nullptr);
@@ -81,7 +83,7 @@ public:
     explicit Chip(QWidget* parent = nullptr);
     void setState(State state, const QString& text);
     QSize sizeHint() const override;
-    QSize minimumSizeHint() const override { return sizeHint(); }
+    QSize minimumSizeHint() const override; // where there is no room its text is cut, whole in the tooltip
 
 protected:
     void paintEvent(QPaintEvent* event) override;

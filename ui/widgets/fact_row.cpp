@@ -27,7 +27,8 @@ FactRow::Place FactRow::makePlace()
     place.shape = new QLabel(place.box);
     place.title = label("note", {}, place.box);
     place.value = new ElidedLabel("paneTitle", place.box, Qt::ElideRight);
-    place.advice = new ElidedLabel("note", place.box, Qt::ElideRight);
+    place.advice = wrappedLabel("note", {}, place.box);
+    place.advice->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     grid->addWidget(place.shape, 0, 0, Qt::AlignVCenter);
     grid->addWidget(place.title, 0, 1);
     grid->addWidget(place.value, 1, 1);
@@ -49,7 +50,7 @@ void FactRow::setFacts(const std::vector<Fact>& facts)
         place.shape->setPixmap(stateIcon(facts[i].state).pixmap(14, 14));
         place.title->setText(facts[i].title);
         place.value->setFullText(facts[i].value);
-        place.advice->setFullText(facts[i].advice);
+        place.advice->setText(facts[i].advice);
         place.box->setAccessibleName(facts[i].title + QStringLiteral(": ") + facts[i].value);
     }
 }

@@ -1,4 +1,4 @@
-// A few deciding facts side by side: shape, what it is about, the number, one line of advice.
+// A few deciding facts side by side: shape, what it is about, the number, advice.
 #pragma once
 
 #include "ui/models/roles.h"
@@ -33,7 +33,8 @@ private:
         QWidget* box;
         QLabel* shape;
         QLabel* title;
-        ElidedLabel *value, *advice;
+        ElidedLabel* value;
+        QLabel* advice;
     };
     Place makePlace();
 

@@ -29,6 +29,8 @@ def attach(options: Options) -> Session:
 
 
 def _announce(session: Session, options: Options) -> None:
+    if session.stream.abandoned:
+        return  # a child that the script forked before it trained is no rank
     connect = os.environ.get("LOCKSTEP_CONNECT")
     sink = Sink.connect(connect) if connect else Sink.open((options.stream or "").replace("%r", str(session.rank)))
     session.stream.open(sink, session.rank, wire.hello(

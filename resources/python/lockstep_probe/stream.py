@@ -82,6 +82,10 @@ class Stream:
         os.register_at_fork(after_in_child=self._abandon)
 
     @property
+    def abandoned(self) -> bool:
+        return os.getpid() != self._owner
+
+    @property
     def is_open(self) -> bool:
         return self._thread.ident is not None
 
