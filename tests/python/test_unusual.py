@@ -9,7 +9,8 @@ import unittest
 from lockstep_probe import quantity as q
 from lockstep_probe.hooks.processes import as_rank
 from lockstep_probe.options import parse
-from test_recording import train
+from probed import run
+from test_recording import TRAIN, train
 
 
 class Unusual(unittest.TestCase):
@@ -89,6 +90,28 @@ class Unusual(unittest.TestCase):
     """).recorded
         loaded = [e["detail"] for e in r.events if e["kind"] == "loaded"]
         self.assertEqual([len(loaded), loaded[-1].get("last_told"), loaded[-2].get("last_told")], [64, True, None])
+
+    def test_a_child_forked_before_the_training_does_not_speak_for_the_rank(self) -> None:
+        # The child trains while the parent is in the midst of it, and as long.
+        done = run("""
+    import os
+    stepped, go_on = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.read(stepped[0], 1)
+    """ + TRAIN + """
+    epoch()
+    if child == 0:
+        os.write(go_on[1], b"x")
+        os._exit(0)
+    os.write(stepped[1], b"x")
+    os.read(go_on[0], 1)
+    epoch()
+    os.waitpid(child, 0)
+    """)[0]
+        self.assertEqual(done.code, 0, done.output)
+        assert done.recorded
+        self.assertEqual(sorted(done.recorded.steps), list(range(9)))
 
     def test_the_script_started_again_with_another_rank_is_probed(self) -> None:
         options = parse(["--record", "tensor", "train.py", "--lr", "1"])
