@@ -26,6 +26,7 @@ struct Recorded {
     std::uint64_t start = 7;    // fingerprint of step 0
     bool statistics = false;    // a buffer that changes
     double lossOff = 0;
+    double drift = 0; // on the loss from step 9 on, as rounding that has grown
 };
 
 } // namespace
@@ -43,6 +44,7 @@ private Q_SLOTS:
     void aCorrectPairWithRepeatsPasses();
     void withoutRepeatsTheEnvelopeIsNotJudgedAndSaysHow();
     void repeatsThatAreEqualInEveryBitDoNotKeepTheGateClosed();
+    void roundingThatGrowsIsJudgedByTheEnvelope();
     void aFactorOnTheGradientFails();
     void otherSamplesAreNotJudged();
     void aRankThatTrainsAloneFails();
@@ -70,7 +72,7 @@ private:
                     const auto add = [&](Quantity quantity, std::uint16_t index, double value) {
                         values.values.push_back({quantity, index, bitsOf(value)});
                     };
-                    add(Quantity::Loss, 0, 2.0 / step * wobble + run.lossOff);
+                    add(Quantity::Loss, 0, 2.0 / step * wobble + run.lossOff + (step >= 9 ? run.drift : 0));
                     add(Quantity::GradNorm, 0, run.factor * wobble);
                     add(Quantity::UpdateNorm, 0, 0.1 * wobble);
                     for (std::uint16_t index = 0; index < 4; ++index)
@@ -171,6 +173,28 @@ void TestRecordedGradients::repeatsThatAreEqualInEveryBitDoNotKeepTheGateClosed(
     const GateInfo gate = judged();
     QCOMPARE(verdict(gate, "gradients.loss"), std::string("cannot_judge"));
     QCOMPARE(gate.verdict, std::string("pass"));
+}
+
+void TestRecordedGradients::roundingThatGrowsIsJudgedByTheEnvelope()
+{
+    add(Role::Baseline, {});
+    add(Role::Ddp, {.world = 2, .noise = 1e-8, .drift = 1e-4});
+    const GateCheck early =
+        check(judged(), "gradients.first_ten"); // nobody measured how far correct runs lie
+    QCOMPARE(early.verdict, std::string("cannot_judge"));
+    QCOMPARE(early.value, std::string("world 2: batch 9 0.22222 / 0.22232"));
+    QCOMPARE(early.fix, std::string("Record four more"));
+    for (int i = 1; i <= 4; ++i)
+        add(Role::Repeat, {.noise = 1e-8 * i, .drift = (i % 2 ? 1e-4 : -1e-4) * i});
+    const GateInfo gate = judged();
+    QCOMPARE(verdict(gate, "gradients.first_ten"), std::string("pass"));
+    QCOMPARE(gate.verdict, std::string("pass"));
+    // Far outside what the repeats do it is none.
+    records_.clear();
+    add(Role::Baseline, {});
+    add(Role::Ddp, {.world = 2, .noise = 1e-8, .drift = 0.1});
+    addRepeats(1e-8);
+    QCOMPARE(verdict(judged(), "gradients.first_ten"), std::string("fail"));
 }
 
 void TestRecordedGradients::aFactorOnTheGradientFails()
