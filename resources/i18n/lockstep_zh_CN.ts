@@ -1376,6 +1376,10 @@ max %3
         <source>where</source>
         <translation>位置</translation>
     </message>
+    <message>
+        <source>waiting</source>
+        <translation>等待</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::CliCommands</name>
@@ -2621,6 +2625,10 @@ ence</source>
         <source>No finding yet. Mark two runs with A and B in Runs, then diagnose them.</source>
         <translation>还没有诊断。在运行页用 A 和 B 标记两次运行，然后进行诊断。</translation>
     </message>
+    <message>
+        <source>shown: %1 against %2; marked: A %3, B %4</source>
+        <translation>显示：%1 对比 %2；已标记：A %3、B %4</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::GatePage</name>
@@ -2701,6 +2709,10 @@ ence</source>
         <translation>
             <numerusform>之前有 %n 关被豁免</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>It will judge: %1.</source>
+        <translation>将判定：%1。</translation>
     </message>
 </context>
 <context>

@@ -17,6 +17,7 @@ class CodeBlock;
 class DataTable;
 class Pane;
 struct PhaseStatus;
+struct ProjectSnapshot;
 struct GateInfo;
 struct GateCheck;
 

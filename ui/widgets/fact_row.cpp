@@ -34,6 +34,7 @@ FactRow::Place FactRow::makePlace()
     grid->addWidget(place.value, 1, 1);
     grid->addWidget(place.advice, 2, 1);
     grid->setColumnStretch(1, 1);
+    grid->setRowStretch(3, 1); // beside longer advice
     row_->addWidget(place.box, 1);
     return place;
 }

@@ -54,6 +54,12 @@ private Q_SLOTS:
         ddp.command = ScriptCommand{{"torchrun", "train_ddp.py"}, {}, "/w"};
         project.runs.insert(project.runs.begin(), ddp);
         QCOMPARE(referenceRun(project, project.runs[0]), QStringLiteral("train-01"));
+        // A repeat with other threads measures an envelope and is no reference.
+        RunEntry repeat = run("train-02", "single");
+        repeat.command = ScriptCommand{{"python", "train.py"}, {}, "/w"};
+        repeat.command->threads = 3;
+        project.runs.insert(project.runs.begin() + 1, repeat);
+        QCOMPARE(referenceRun(project, project.runs[0]), QStringLiteral("train-01"));
         project.runs[0].command->folder = "/elsewhere";
         QCOMPARE(referenceRun(project, project.runs[0]), QString());
     }

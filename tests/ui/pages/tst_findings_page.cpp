@@ -68,6 +68,38 @@ private Q_SLOTS:
         QVERIFY(page.escape());
     }
 
+    void theMostCertainComesFirstAndTheTitleNamesTheFindingsRuns()
+    {
+        PageWorld w;
+        const std::string a = w.project.finished("single", 2).toStdString();
+        const std::string b = w.project.finished("ddp", 2).toStdString();
+        const std::string c = w.project
+                                  .finished("ddp", 2, 0, 0,
+                                            [](RunConfig& config) {
+                                                config.name = "other";
+                                                config.lr *= 2;
+                                            })
+                                  .toStdString();
+        FindingRow doubtful = finding(a, b), sure = finding(a, c);
+        doubtful.confidence = "possible";
+        sure.confidence = "likely";
+        QVERIFY(w.project.store().saveFindings(a, b, {doubtful}).ok());
+        QVERIFY(w.project.store().saveFindings(a, c, {sure}).ok());
+        QVERIFY(w.open());
+        w.selection.setRuns(qs(a), qs(b));
+        FindingsPage page(w.context);
+        showPage(page);
+        auto* table = page.findChild<DataTable*>(QStringLiteral("findingsTable"));
+        QTRY_COMPARE(table->model()->rowCount(), 2);
+        QCOMPARE(table->model()->index(0, FindingsModel::Confidence).data().toString(),
+                 QStringLiteral("likely"));
+        QCOMPARE(table->currentIndex().row(), 1); // that of the marked runs
+        QVERIFY(shows(page, QStringLiteral("A %1 against B %2").arg(qs(a), qs(b))));
+        table->setCurrentIndex(table->model()->index(0, 0));
+        QVERIFY(
+            shows(page, QStringLiteral("shown: %1 against %2; marked: A %2, B %3").arg(qs(c), qs(a), qs(b))));
+    }
+
     void causesOfTheSameBitsAreToldApartOnAClick()
     {
         PageWorld w;

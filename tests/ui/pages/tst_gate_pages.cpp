@@ -93,6 +93,22 @@ private Q_SLOTS:
         QVERIFY(shows(page, QStringLiteral("differ")));
     }
 
+    void aGateThatWaitsListsWhatItWillJudge()
+    {
+        PageWorld w;
+        QVERIFY(w.open());
+        PreflightPage waiting(w.context);
+        showPage(waiting);
+        const auto* checks = waiting.findChild<ChecksModel*>();
+        QTRY_VERIFY(checks->rowCount() > 20);
+        QCOMPARE(checks->index(0, ChecksModel::Verdict).data().toString(), QStringLiteral("waiting"));
+        QCOMPARE(checks->index(0, ChecksModel::Check).data().toString(), QStringLiteral("torch version"));
+        TrainedGatePage closed(w.context, QStringLiteral("gradients"));
+        showPage(closed);
+        QVERIFY(
+            shows(closed, QStringLiteral("It will judge: AMP and clipping off, loss of the first batch, ")));
+    }
+
     void gradientsShowsRunsFactsAndGoesToTheBadStep()
     {
         PageWorld w;
