@@ -11,19 +11,16 @@ class WeakList:
         self._references: list[Any] = []
 
     def add(self, item: Any) -> None:
-        if not any(reference() is item for reference in self._references):
-            self._references.append(weakref.ref(item))
+        for reference in self._references:
+            if reference() is item:
+                return
+        self._references.append(weakref.ref(item, self._references.remove))
 
     def __iter__(self) -> Iterator[Any]:
-        for reference in list(self._references):
+        for reference in tuple(self._references):
             item = reference()
-            if item is None:
-                self._references.remove(reference)
-            else:
+            if item is not None:
                 yield item
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def __bool__(self) -> bool:
-        return any(True for _ in self)
+        return len(self._references)
