@@ -1,9 +1,8 @@
 // A small convolutional network with BatchNorm and dropout on the shipped 8 x 8 digits
 // (resources/data/README.md).
 #include "core/engine/embedded_data.h"
-#include "core/engine/workload.h"
 #include "core/engine/workloads/layers.h"
-#include "core/engine/workloads/table_data.h"
+#include "core/engine/workloads/table_workload.h"
 
 #include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/conv.h>
@@ -87,39 +86,24 @@ TableData movedDigits()
     return {std::move(rows), std::move(labels), {1, kSide, kSide}};
 }
 
-class DigitsCnn final : public Workload
+class DigitsCnn final : public TableWorkload
 {
 public:
     explicit DigitsCnn(const RunConfig& config)
-        : dropout_(config.dropout < 0 ? kDropout : config.dropout),
-          unusedLayer_(workloadFlag(config, "unused_layer")),
-          data_(digitsData()),
-          evaluation_(movedDigits())
+        : TableWorkload(digitsData(), movedDigits()),
+          dropout_(config.dropout < 0 ? kDropout : config.dropout),
+          unusedLayer_(workloadFlag(config, "unused_layer"))
     {
     }
 
-    std::int64_t size() const override { return data_.size(); }
-    Batch batch(std::vector<std::int64_t> ids) const override { return data_.batch(std::move(ids)); }
     std::shared_ptr<Model> model() const override
     {
         return std::make_shared<DigitsModel>(dropout_, unusedLayer_);
-    }
-    at::Tensor loss(const at::Tensor& output, const Batch& batch, LossReduction reduction) const override
-    {
-        return crossEntropy(output, batch.target, reduction == LossReduction::Sum);
-    }
-    std::uint64_t contentHash(std::int64_t id) const override { return data_.contentHash(id); }
-    std::int64_t evaluationSize() const override { return evaluation_.size(); }
-    Batch evaluationBatch(std::vector<std::int64_t> ids) const override
-    {
-        return evaluation_.batch(std::move(ids));
     }
 
 private:
     double dropout_;
     bool unusedLayer_;
-    TableData data_;
-    TableData evaluation_;
 };
 
 const WorkloadRegistration registration({

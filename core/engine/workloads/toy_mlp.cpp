@@ -1,9 +1,8 @@
 // The published toy: Linear 128-64, ReLU, Linear 64-10 on 1,000 samples whose features all equal i mod 10,
 // label i mod 10. Parameter names are those of nn.Sequential(nn.Linear(128, 64), nn.ReLU(), nn.Linear(64,
 // 10)).
-#include "core/engine/workload.h"
 #include "core/engine/workloads/layers.h"
-#include "core/engine/workloads/table_data.h"
+#include "core/engine/workloads/table_workload.h"
 
 namespace lockstep {
 
@@ -51,39 +50,24 @@ TableData toyData(std::int64_t first, std::int64_t count)
     return {std::move(rows), std::move(labels), {kFeatures}};
 }
 
-class ToyMlp final : public Workload
+class ToyMlp final : public TableWorkload
 {
 public:
     explicit ToyMlp(const RunConfig& config)
-        : dropout_(config.dropout),
-          unusedLayer_(workloadFlag(config, "unused_layer")),
-          data_(toyData(0, kSamples)),
-          evaluation_(toyData(kSamples, kEvaluation))
+        : TableWorkload(toyData(0, kSamples), toyData(kSamples, kEvaluation)),
+          dropout_(config.dropout),
+          unusedLayer_(workloadFlag(config, "unused_layer"))
     {
     }
 
-    std::int64_t size() const override { return data_.size(); }
-    Batch batch(std::vector<std::int64_t> ids) const override { return data_.batch(std::move(ids)); }
     std::shared_ptr<Model> model() const override
     {
         return std::make_shared<ToyModel>(dropout_, unusedLayer_);
-    }
-    at::Tensor loss(const at::Tensor& output, const Batch& batch, LossReduction reduction) const override
-    {
-        return crossEntropy(output, batch.target, reduction == LossReduction::Sum);
-    }
-    std::uint64_t contentHash(std::int64_t id) const override { return data_.contentHash(id); }
-    std::int64_t evaluationSize() const override { return evaluation_.size(); }
-    Batch evaluationBatch(std::vector<std::int64_t> ids) const override
-    {
-        return evaluation_.batch(std::move(ids));
     }
 
 private:
     double dropout_; // the published model has none; --dropout adds it after the ReLU
     bool unusedLayer_;
-    TableData data_;
-    TableData evaluation_;
 };
 
 const WorkloadRegistration registration({
