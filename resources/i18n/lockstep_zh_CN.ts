@@ -3291,6 +3291,10 @@ ence</source>
         <source>, read-only</source>
         <translation>，只读</translation>
     </message>
+    <message>
+        <source>Store: cannot be read, see Overview</source>
+        <translation>存储：无法读取，见概览</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::NavigatorView</name>
@@ -4144,6 +4148,13 @@ ence</source>
     <message>
         <source>Keys in which the configurations differ</source>
         <translation>配置不同的键</translation>
+    </message>
+</context>
+<context>
+    <name>lockstep::ProjectModel</name>
+    <message>
+        <source>The project is not in %1 any more. It was moved or deleted, or its disk is not connected; what the window shows is as it was.</source>
+        <translation>项目已不在 %1。它被移动或删除，或其磁盘未连接；窗口显示的是此前的内容。</translation>
     </message>
 </context>
 <context>

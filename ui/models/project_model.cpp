@@ -7,6 +7,7 @@
 #include <QFileInfo>
 
 #include <optional>
+#include <utility>
 
 namespace lockstep {
 
@@ -55,6 +56,7 @@ struct ProjectModel::Source {
     std::int64_t version = -1;
     std::int64_t readMs = 0;
     bool anyRunning = false;
+    bool gone = false; // its folder, when it was last looked for
 
     // Null with no error: nothing new.
     Answer read(const QString& folder, bool force);
@@ -71,6 +73,16 @@ ProjectModel::Answer ProjectModel::Source::read(const QString& folder, bool forc
 {
     Answer answer;
     const std::int64_t now = QDateTime::currentMSecsSinceEpoch();
+    if (!QFileInfo::exists(
+            folder + QStringLiteral("/lockstep.db"))) { // what is open can be read on, but says nothing new
+        gone = true;
+        answer.error =
+            ProjectModel::tr("The project is not in %1 any more. It was moved or deleted, or its disk is "
+                             "not connected; what the window shows is as it was.")
+                .arg(folder);
+        return answer;
+    }
+    force = force || std::exchange(gone, false);
     const std::int64_t current = store->dataVersion();
     if (!force && current == version && !(anyRunning && now - readMs >= kRecheckMs))
         return answer;
@@ -151,6 +163,7 @@ void ProjectModel::open(const QString& folder)
                 Q_EMIT openFailed(answer.folder, answer.error);
                 return;
             }
+            problem_.clear();
             source_ = answer.source;
             folder_ = answer.folder;
             snapshot_ = answer.snapshot;

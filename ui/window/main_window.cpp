@@ -95,6 +95,10 @@ MainWindow::MainWindow(RunCommands& commands, QWidget* parent)
             start_->showError(sentence);
     });
     connect(&project_, &ProjectModel::changed, this, &MainWindow::snapshotChanged);
+    connect(&project_, &ProjectModel::problem, this, [this](const QString& sentence) {
+        problem_ = sentence;
+        updateStatus();
+    });
     connect(&comparisons_, &ComparisonModel::verdictsChanged, &runs_, &RunsModel::setVerdicts);
     connect(&selection_, &RunSelection::runsChanged, this,
             [this] { runs_.setMarks(selection_.runA(), selection_.runB()); });
@@ -140,6 +144,7 @@ void MainWindow::openProject(const QString& folder)
 
 void MainWindow::projectOpened()
 {
+    problem_.clear();
     const ProjectSnapshotPtr snapshot = project_.snapshot();
     commands_.setProjectFolder(project_.folder());
     rail_->setProject(qs(snapshot->info.name), project_.folder());
@@ -258,6 +263,13 @@ void MainWindow::updateStatus()
     for (const RunEntry& run : snapshot->runs)
         if (run.running())
             recording << run.name();
+    if (!problem_.isEmpty()) {
+        writer_->setText(tr("Store: cannot be read, see Overview"));
+        writer_->setToolTip(problem_);
+        size_->clear();
+        return;
+    }
+    writer_->setToolTip({});
     writer_->setText(recording.isEmpty() ? tr("Store: no writer")
                                          : tr("Recording: %1").arg(recording.join(QStringLiteral(", "))));
     size_->setText(tr("%1, schema %2%3")

@@ -90,6 +90,7 @@ private:
     KeysPanel* keys_;
     GoToBox* goTo_;
     QLabel *writer_, *size_, *message_;
+    QString problem_; // why the open project cannot be read; empty: it can
     QHash<QString, Page*> pages_;
     QString currentId_;
     std::vector<RunConfig> startAfterCreate_;

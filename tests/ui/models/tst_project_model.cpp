@@ -89,6 +89,24 @@ private Q_SLOTS:
         QTRY_COMPARE(model.snapshot()->runs.size(), std::size_t(1));
     }
 
+    void aProjectThatWasMovedIsToldUntilItIsBack()
+    {
+        ProjectFixture project;
+        project.finished("single", 2);
+        const QString folder = project.folder(), away = folder + QStringLiteral("-away");
+        ProjectModel model;
+        QSignalSpy problem(&model, &ProjectModel::problem);
+        model.open(folder);
+        QTRY_VERIFY(model.isOpen());
+        QVERIFY(QDir().rename(folder, away));
+        QTRY_COMPARE(problem.size(), 1);
+        QVERIFY(problem.last().at(0).toString().contains(folder));
+        QCOMPARE(model.snapshot()->runs.size(), std::size_t(1)); // what was read stays
+        QVERIFY(QDir().rename(away, folder));
+        QTRY_COMPARE(problem.size(), 2);
+        QVERIFY(problem.last().at(0).toString().isEmpty());
+    }
+
     void aRunWhoseWriterVanishedIsInterrupted()
     {
         ProjectFixture project;
