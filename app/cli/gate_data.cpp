@@ -94,11 +94,15 @@ public:
                 return fixed.error();
             return simulate(*fixed);
         }
-        Result<std::optional<RunInfo>> run = newestRun(project_, "ddp", request_.run);
+        if (!request_.ids.empty()) {
+            const Result<std::optional<RunInfo>> ddp = newestRun(project_, "ddp", request_.run);
+            if (!ddp)
+                return ddp.error();
+            return fromLists(*ddp);
+        }
+        Result<std::optional<RunInfo>> run = newestSeveral(project_, request_);
         if (!run)
             return run.error();
-        if (!request_.ids.empty())
-            return fromLists(*run);
         // A plan that was judged or fixed after the newest run speaks for what comes next.
         if (request_.run.empty() && !request_.configGiven) {
             const Result<DataPlan> stored = storedPlan(project_);

@@ -48,7 +48,7 @@ Result<EnvironmentReport> environmentOf(const std::optional<RunInfo>& run, const
 
 Result<GateInfo> judgePreflightPhase(ProjectStore& project, const GateRequest& request)
 {
-    Result<std::optional<RunInfo>> ddpRun = newestRun(project, "ddp", request.run);
+    Result<std::optional<RunInfo>> ddpRun = newestSeveral(project, request);
     if (!ddpRun)
         return ddpRun.error();
     Result<std::optional<RunInfo>> singleRun = newestSingle(project, request.single, *ddpRun);

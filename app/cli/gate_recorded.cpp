@@ -22,26 +22,6 @@ namespace {
 
 constexpr int kRepeatsWanted = 4; // with the run itself what an envelope takes
 
-bool ofScript(const std::optional<RunInfo>& run)
-{
-    if (!run)
-        return false;
-    const Result<RunConfig> config = runConfigFromJson(run->configJson);
-    return scriptCommandOf(run->configJson) || (config && isScript(*config));
-}
-
-// The newest of the two ways in which a script trains on several ranks.
-Result<std::optional<RunInfo>> severalRanks(ProjectStore& project, const std::string& named)
-{
-    Result<std::optional<RunInfo>> ddp = newestRun(project, "ddp", named);
-    if (!ddp || !named.empty())
-        return ddp;
-    Result<std::optional<RunInfo>> fsdp = newestRun(project, "fsdp", "");
-    if (!fsdp || !*fsdp)
-        return ddp;
-    return *ddp && (*ddp)->startedUnixMs > (*fsdp)->startedUnixMs ? ddp : fsdp;
-}
-
 // The same command but for how it was recorded and with how many threads.
 bool sameCommand(const ScriptCommand& a, const ScriptCommand& b)
 {
@@ -149,16 +129,17 @@ Result<std::optional<RecordedPair>> scriptRuns(ProjectStore& project, const Gate
 {
     if (request.configGiven)
         return std::optional<RecordedPair>();
-    Result<std::optional<RunInfo>> ddp = severalRanks(project, request.run);
+    Result<std::optional<RunInfo>> ddp = newestSeveral(project, request);
     if (!ddp)
         return ddp.error();
     Result<std::optional<RunInfo>> single = newestSingle(project, request.single, *ddp);
     if (!single)
         return single.error();
     // The run of several ranks is what a gate is about.
-    if (!ofScript(*ddp ? *ddp : *single))
+    const std::optional<RunInfo>& about = *ddp ? *ddp : *single;
+    if (!about || !ofScript(*about))
         return std::optional<RecordedPair>();
-    if (!ofScript(*single))
+    if (*single && !ofScript(**single))
         single->reset();
     return std::optional(RecordedPair{std::move(single).value(), std::move(ddp).value()});
 }

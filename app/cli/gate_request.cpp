@@ -1,6 +1,7 @@
 #include "app/cli/gate_request.h"
 
 #include "core/config/run_extras.h"
+#include "core/gates/sample_agreement.h"
 #include "core/host/worker_answers.h"
 
 #include <fmt/format.h>
@@ -35,6 +36,34 @@ Result<std::optional<RunInfo>> newestRun(ProjectStore& project, const std::strin
             return std::optional(std::move(run));
     }
     return std::optional<RunInfo>();
+}
+
+bool ofScript(const RunInfo& run)
+{
+    const Result<RunConfig> config = runConfigFromJson(run.configJson);
+    return scriptCommandOf(run.configJson) || (config && isScript(*config));
+}
+
+Result<std::optional<RunInfo>> newestSeveral(ProjectStore& project, const GateRequest& request)
+{
+    Result<std::optional<RunInfo>> ddp = newestRun(project, "ddp", request.run);
+    if (!ddp || !request.run.empty())
+        return ddp;
+    Result<std::optional<RunInfo>> fsdp = newestRun(project, "fsdp", "");
+    if (!fsdp)
+        return fsdp;
+    if (*fsdp && ofScript(**fsdp) && (!*ddp || (*ddp)->startedUnixMs < (*fsdp)->startedUnixMs))
+        return fsdp;
+    if (*ddp || request.configGiven)
+        return ddp;
+    const Result<std::optional<RunInfo>> single = newestRun(project, "single", request.single);
+    if (!single)
+        return single.error();
+    if (*single && ofScript(**single))
+        return Error{ErrorKind::NotFound, "The gate " + request.phase + " cannot be judged",
+                     "no run of the script with several ranks is recorded",
+                     "Record one: lockstep-cli probe DIR -- torchrun --nproc-per-node 2 train_ddp.py"};
+    return ddp;
 }
 
 Result<std::optional<RunInfo>> newestSingle(ProjectStore& project, const std::string& named,

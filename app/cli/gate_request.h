@@ -36,6 +36,13 @@ struct GateRequest {
 Result<std::optional<RunInfo>> newestRun(ProjectStore& project, const std::string& mode,
                                          const std::string& named);
 
+// Whether the run is one of a user's own script.
+bool ofScript(const RunInfo& run);
+
+// The newest run on several ranks: DDP, of a script FSDP too. Error where the project has a script in one process only: a
+// gate would judge an engine's workload that nobody meant.
+Result<std::optional<RunInfo>> newestSeveral(ProjectStore& project, const GateRequest& request);
+
 // The run in one process that `several` is held against: the newest. Of a script the newest with as many threads, as the
 // repeats with other numbers of threads measure an envelope and are no reference.
 Result<std::optional<RunInfo>> newestSingle(ProjectStore& project, const std::string& named,

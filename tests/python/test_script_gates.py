@@ -62,12 +62,18 @@ class ScriptGates(unittest.TestCase):
             call("init", project)
             launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
             self.assertEqual(call("probe", project, "--name", "one", "--", sys.executable, "train.py")[0], 0)
+            # No engine's workload is judged instead of the half that is missing.
+            code, _, errors = call("gate", project, "preflight")
+            self.assertEqual(code, 3)
+            self.assertIn("No run of the script with several ranks is recorded", errors)
             self.assertEqual(call("probe", project, "--name", "two", "--record", "tensor", "--", *launch, "train.py")[0], 0)
             # A part is another order of the same samples: no difference but in exact mode, which says so.
             self.assertEqual(call("compare", project, "one", "two", "--mode", "rel:1e-3")[0], 0)
             exact = subprocess.run([CLI, "compare", project, "one", "two"], capture_output=True, text=True, timeout=120)
             self.assertIn("the same samples in each of 24 steps, in another order", exact.stdout)
 
+            # A repeat with other threads is the newest in one process and no reference.
+            self.assertEqual(call("probe", project, "--name", "one-t2", "--threads", "2", "--", sys.executable, "train.py")[0], 0)
             self.assertEqual(gate("preflight")[0], 0)
             self.assertEqual(gate("data")[0], 0)
 
@@ -84,7 +90,7 @@ class ScriptGates(unittest.TestCase):
                 self.assertEqual((code, judged["verdict"]), (3, "cannot_judge"), phase)
                 self.assertEqual(gate(phase, "--override", "tried by hand")[0], 0, phase)
             _, runs, _ = call("runs", project, "--all")
-            self.assertEqual(sorted(run["run"] for run in runs), ["one-01", "two-01"])  # no gate started one
+            self.assertEqual(sorted(run["run"] for run in runs), ["one-01", "one-t2-01", "two-01"])  # no gate started one
 
             code, _, errors = call("report", project, "--md", f"{folder}/r.md")
             self.assertEqual(code, 0, errors)
