@@ -64,6 +64,7 @@ constexpr std::array kQuantities = {
                  L::Logged, false},
     QuantityInfo{Q::EvalSetSize, "eval_set_size", "size of the evaluation set", "samples", I64, L::Config,
                  false},
+    QuantityInfo{Q::Metric, "metric", "other logged value", "", F64, L::Logged, true},
 };
 
 constexpr std::array<std::string_view, 13> kLinkNames = {

@@ -63,6 +63,9 @@ enum class Quantity : std::uint16_t {
     EvalSamples = 92,      // samples in the metric, all ranks together
     EvalSamplesLocal = 93, // of them, those this rank counted
     EvalSetSize = 94,      // samples of the evaluation set
+    // imported logs: whatever no quantity above stands for; index = the series' number in the run's table of
+    // imported series, which has its name (core/config/imported_series.h)
+    Metric = 200,
 };
 
 enum class ValueType : std::uint8_t { F64 = 0, I64 = 1, U64 = 2 };

@@ -139,6 +139,10 @@
         <translation>评估集大小</translation>
     </message>
     <message>
+        <source>other logged value</source>
+        <translation>其他记录值</translation>
+    </message>
+    <message>
         <source>learning rate</source>
         <translation>学习率</translation>
     </message>

@@ -56,6 +56,7 @@ namespace {
     QT_TRANSLATE_NOOP("Quantity", "fingerprint of the CUDA generator"),
     QT_TRANSLATE_NOOP("Quantity", "sample ids"),
     QT_TRANSLATE_NOOP("Quantity", "sample contents"),
+    QT_TRANSLATE_NOOP("Quantity", "other logged value"),
 };
 
 } // namespace
