@@ -113,6 +113,17 @@ class Unusual(unittest.TestCase):
         assert done.recorded
         self.assertEqual(sorted(done.recorded.steps), list(range(9)))
 
+    def test_a_script_that_leaves_by_os_exit_has_its_last_words(self) -> None:
+        for status in (0, 7):
+            done = train(f"""
+    epoch()
+    import os
+    os._exit({status})
+    """)
+            self.assertEqual(done.code, status, done.output)
+            self.assertEqual(sorted(done.recorded.steps), [0, 1, 2, 3, 4])
+            self.assertEqual(done.recorded.goodbye["code"], status)
+
     def test_the_script_started_again_with_another_rank_is_probed(self) -> None:
         options = parse(["--record", "tensor", "train.py", "--lr", "1"])
         own = [sys.executable, os.path.abspath("train.py"), "--lr", "1"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence
 import torch
 from torch import nn
 
+from .by_object import ByObject
 from .draws import WATCHED_STEPS
 from .samples import batch_size, leaves
 from .script_facts import dataset_length
@@ -50,9 +51,12 @@ class Acts:
         self._state_print: Optional[int] = None  # of the parameters after the last step
         self._known = (0, 0)  # parameters, optimizers
         self._untrained: list[int] = []  # pieces that are no optimizer's
-        self._shapes: dict[int, list[tuple[int, ...]]] = {}  # by loader: of a sample in its last batch
+        self._shapes = ByObject()  # by loader: of a sample in its batches
         self._shapes_vary = False
         self._buffers: list[tuple[str, torch.Tensor]] = []  # as they were before the first step
+
+    def pieces_went(self) -> None:
+        self._known = (0, 0)
 
     def wrapper_called(self, wrapper: Any) -> None:
         if torch.is_grad_enabled():
@@ -75,7 +79,10 @@ class Acts:
         if self._shapes_vary or self._s.step >= _SHAPES_WATCHED:
             return
         shapes = [tuple(leaf.shape[1:]) for leaf in leaves(data) if isinstance(leaf, torch.Tensor) and leaf.dim() > 1]
-        if self._shapes.setdefault(id(loader), shapes) != shapes:
+        before = self._shapes.get(loader, None)
+        if before is None:
+            self._shapes.set(loader, shapes)
+        elif before != shapes:
             self._shapes_vary = True
             self._s.event("shapes", {"vary": True})
 

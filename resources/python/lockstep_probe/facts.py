@@ -49,8 +49,8 @@ class Micro:
             self.factors = [weight] if abs(weight - 1) > 1e-6 else []
 
     def counts(self) -> int:
-        """Its samples, but for those whose target does not count."""
-        left = self.targets is not None and self.targets.all == self.size and self.targets.counted < self.targets.all
+        """Its samples, but for those whose target does not count or that the loss does not take."""
+        left = self.targets is not None and self.targets.all <= self.size and self.targets.counted < self.size
         return self.targets.counted if left and self.targets is not None else self.size
 
     def value(self) -> float:

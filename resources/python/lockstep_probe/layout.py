@@ -23,6 +23,9 @@ _WRAPPERS = {
 }
 
 
+GONE = torch.empty(0)  # in the place of a parameter that is no more
+
+
 @dataclass
 class Piece:
     """The elements [first, first + count) of a parameter; they lie in `tensor` from `offset` on."""
@@ -120,6 +123,15 @@ class Layout:
             for piece in self.pieces:
                 if not piece.share:
                     piece.count = 0
+
+    def numbered_anew(self) -> None:
+        """After pieces or models went: those that are left keep their numbers, and the next model is the first where none is."""
+        self.total = max((piece.base + piece.numel for piece in self.pieces if piece.tensor is not GONE), default=0)
+        self._seen = {id(module) for model in self.models for module in model.modules()}
+        self.by_tensor = {}
+        for i, piece in enumerate(self.pieces):
+            if piece.tensor is not GONE:
+                self.by_tensor.setdefault(id(piece.tensor), []).append(i)
 
     def owns(self, parameter: torch.Tensor) -> bool:
         return id(parameter) in self.by_tensor

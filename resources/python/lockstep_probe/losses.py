@@ -65,8 +65,8 @@ def _not(target: torch.Tensor, ignored: int) -> Any:
 
 
 def targets_behind(loss: torch.Tensor, samples: int) -> Optional[Targets]:
-    """Of the cross entropy behind the loss; None where there is none within a few nodes, and where it is a mean over all of no
-    more targets than the batch has samples (which need not be known: 0)."""
+    """Of the cross entropy behind the loss; None where there is none within a few nodes, and where it is a mean over as many
+    targets as the batch has samples (which need not be known: 0)."""
     nodes: list[Any] = [loss.grad_fn]
     for _ in range(_DEPTH):
         following: list[Any] = []
@@ -82,7 +82,7 @@ def targets_behind(loss: torch.Tensor, samples: int) -> Optional[Targets]:
                 if ignored >= 1 << 63:  # torch shows a negative one without its sign
                     ignored -= 1 << 64
                 counted = _not(target, ignored)
-                if not summed and target.numel() <= samples and target.is_cpu and counted == target.numel():
+                if not summed and target.numel() == samples and target.is_cpu and counted == samples:
                     return None
                 return Targets(target.numel(), counted, summed)
             following += [entry[0] for entry in node.next_functions]

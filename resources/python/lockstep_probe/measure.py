@@ -98,6 +98,16 @@ class Measures:
         squares, projections = (self.exact if wide else self.fast).gradients(floats, self._signs, first)
         return Sums(chosen, squares, projections, totals(squares, projections))
 
+    def let_go(self) -> None:
+        """Holds no tensor of the script until it is asked to measure one again."""
+        self._gradients.clear()
+        self._states = self._buffers = None
+        self._optimizer.let_go()
+
+    def forget(self, pieces: "set[int]") -> None:
+        for i in pieces:
+            self._before.pop(i, None)
+
     # State after a step
 
     def remember(self, layout: Layout) -> None:

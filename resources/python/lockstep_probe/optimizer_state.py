@@ -43,6 +43,9 @@ class OptimizerPrint:
         self._fast = fast
         self._kept: Optional[_Kept] = None
 
+    def let_go(self) -> None:
+        self._kept = None
+
     def measure(self, layout: Layout, optimizers: Sequence[torch.optim.Optimizer], counts_replicated: bool) -> int:
         if self._kept is not None and (known := self._kept.measure(len(layout.pieces), optimizers)) is not None:
             return known

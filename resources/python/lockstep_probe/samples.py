@@ -1,7 +1,8 @@
 """Sample ids and content hashes of a batch as the training script gets it.
 
 The content hash of a sample is the fingerprint of its values in the batch: its row of every tensor, the elements numbered
-through from tensor to tensor. It is the same whatever batch the sample comes in, and on every rank.
+through from tensor to tensor, and all of what stands in its place of a list. It is the same whatever batch the sample comes
+in, and on every rank.
 """
 
 from __future__ import annotations
@@ -60,6 +61,28 @@ def batch_size(data: Any) -> int:
     return 0
 
 
+def parts(data: Any, size: int) -> Iterator[tuple[Optional[int], Any]]:
+    """The leaves of a batch, each with the sample it belongs to; None: it has a row or an entry of every sample. A list of one
+    mapping per sample, as detection has them, and one of tensors that are not all batches belong to the samples."""
+    if isinstance(data, (list, tuple)) and len(data) == size and _by_sample(data, size):
+        for i, item in enumerate(data):
+            for leaf in leaves(item):
+                yield i, leaf
+    elif isinstance(data, (list, tuple)) and not (data and all(isinstance(item, (str, bytes, int, float)) for item in data)):
+        for item in data:
+            yield from parts(item, size)
+    else:
+        for leaf in leaves(data):
+            yield None, leaf
+
+
+def _by_sample(items: Any, size: int) -> bool:
+    if all(isinstance(item, Mapping) for item in items):
+        return True
+    tensors = all(isinstance(item, torch.Tensor) and item.dim() > 0 for item in items)
+    return tensors and any(item.shape[0] != size for item in items)
+
+
 def content_hashes(measures: Measures, data: Any, size: int) -> "array[int]":
     """One hash per sample; empty where the batch cannot be split into `size` samples."""
     hashes = array("Q", bytes(8 * max(0, size)))
@@ -67,8 +90,15 @@ def content_hashes(measures: Measures, data: Any, size: int) -> "array[int]":
         return hashes
     place = 0
     found = False
-    for leaf in leaves(data):
-        if isinstance(leaf, torch.Tensor):
+    of_sample = [0] * size  # elements in front of the next ones of a sample's own
+    for sample, leaf in parts(data, size):
+        if sample is not None:
+            if isinstance(leaf, torch.Tensor) and leaf.layout == torch.strided and leaf.numel():
+                own = leaf if leaf.is_cpu and leaf.is_contiguous() else leaf.detach().cpu().contiguous()
+                hashes[sample] = (hashes[sample] + measures.fast.fingerprints([own], [(1 << 40) + of_sample[sample]])[0]) & MASK
+                of_sample[sample] += own.numel()
+                found = True
+        elif isinstance(leaf, torch.Tensor):
             if leaf.dim() == 0 or leaf.shape[0] != size or leaf.layout != torch.strided or leaf.numel() == 0:
                 continue
             rows = leaf if leaf.is_cpu and leaf.is_contiguous() else leaf.detach().cpu().contiguous()

@@ -47,6 +47,13 @@ def dataset_length(dataset: Any) -> Optional[int]:
         return None
 
 
+def _outermost(optimizers: Iterable[torch.optim.Optimizer]) -> list[torch.optim.Optimizer]:
+    """Without those that another one holds and steps, as a sharding optimizer does: their groups are parts of its own."""
+    known = list(optimizers)
+    held = {id(value) for optimizer in known for value in vars(optimizer).values()}
+    return [optimizer for optimizer in known if id(optimizer) not in held]
+
+
 def _groups(optimizers: Iterable[torch.optim.Optimizer]) -> str:
     """How the parameter groups are set, but for the learning rates, which are recorded in every step."""
     texts = []
@@ -192,9 +199,10 @@ class ScriptFacts:
         facts.update(self.config)
         options = dict(self.options)
         options["script"] = os.path.basename(sys.argv[0])
-        options["optimizer_groups"] = _groups(session.optimizers)
+        optimizers = _outermost(session.optimizers)
+        options["optimizer_groups"] = _groups(optimizers)
         if not session.layout.sharded:
-            options["optimizer_members"] = _members(session.optimizers)
+            options["optimizer_members"] = _members(optimizers)
         if schedule := "; ".join(_schedule(scheduler) for scheduler in self._schedulers):
             options["schedule"] = schedule
         if self.collectives:
@@ -202,8 +210,8 @@ class ScriptFacts:
         if moving := session.acts.moving_buffers():
             options["moving_buffers"] = ",".join(list(moving)[:16])
             options["batch_statistics"] = "yes" if any(moving.values()) else "no"
-        if len(session.optimizers) > 1:
-            options["optimizers"] = str(len(session.optimizers))
+        if len(optimizers) > 1:
+            options["optimizers"] = str(len(optimizers))
         facts["workload_options"] = options
         return facts
 

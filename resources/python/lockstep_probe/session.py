@@ -20,6 +20,7 @@ from . import wire
 from .acts import Acts, last_told
 from .batches import Batches
 from .draws import WATCHED_STEPS, Draws
+from .dropped import Dropped
 from .environment import rank_and_world
 from .facts import Facts, Micro, settle
 from .find_models import find_models
@@ -36,6 +37,7 @@ from .watching import watching
 from .weak_list import WeakList
 
 _LOADS_TOLD = 64
+_COLLECT_AFTER = 16  # steps between two collections of garbage; a script may make a model in every step
 _IDLE_STEPS = 3  # an optimizer that did not step for so long is not waited for
 
 
@@ -76,6 +78,7 @@ class Session:
         self.backward_begin = self.optimizer_begin = self.ready_at
         self.printed_step = -1
         self.loads = 0
+        self.forgot_at = -_COLLECT_AFTER  # the step in which dropped models were looked for
         self.forward_size = 0  # samples of the last forward pass of the first step
 
     def announce(self) -> None:
@@ -89,6 +92,7 @@ class Session:
 
     @watching
     def optimizer_made(self, optimizer: torch.optim.Optimizer) -> None:
+        self.watched.pop(id(optimizer), None)  # of one that is no more and lay at the same place
         self.optimizers.add(optimizer)
         self.announce()
 
@@ -115,8 +119,7 @@ class Session:
     @watching
     def epoch_begins(self, loader: Any, wrapped: bool) -> None:
         """`wrapped`: the iterator of another object, which may fetch ahead, goes through this loader."""
-        if wrapped:
-            self.batches.wrapped.add(id(loader))
+        (self.batches.wrapped.add if wrapped else self.batches.wrapped.discard)(id(loader))
         self.batches.loader_begins(id(loader))
         if not torch.is_grad_enabled():
             self.acts.evaluation_begins(loader)
@@ -263,10 +266,28 @@ class Session:
             return
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         missing = [p for p in parameters if not self.layout.owns(p)]
+        if missing and self.step > 0:
+            self._forget_dropped()
         self._add_parameters(parameters, missing)
         if missing and self.step > 0:
             self.measures.remember(self.layout)
-        self.watched[id(optimizer)] = (len(parameters), self.layout.indices_of(parameters))
+        self.watched[id(optimizer)] = self._pieces_of(optimizer)
+
+    def _pieces_of(self, optimizer: torch.optim.Optimizer) -> tuple[int, list[int]]:
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        return len(parameters), self.layout.indices_of(parameters)
+
+    def _forget_dropped(self) -> None:
+        self.measures.let_go()
+        dropped = Dropped(self.layout)
+        gone = dropped.put_back(collect=self.step - self.forgot_at >= _COLLECT_AFTER)
+        self.forgot_at = self.step
+        if not gone:
+            return
+        self.measures.forget(gone)
+        self.acts.pieces_went()
+        known = [optimizer for optimizer in self.optimizers if id(optimizer) in self.watched]
+        self.watched = {id(optimizer): self._pieces_of(optimizer) for optimizer in known}
 
     def _add_parameters(self, parameters: Sequence[torch.Tensor], missing: Sequence[torch.Tensor]) -> None:
         if not missing:

@@ -17,6 +17,7 @@ import torch
 from torch.utils.data import DataLoader, Subset
 from torch.utils.data import dataloader as implementation
 
+from ..by_object import ByObject
 from .patching import wrap
 
 if TYPE_CHECKING:
@@ -31,24 +32,23 @@ class Epochs:
 
     def __init__(self) -> None:
         self._of: "WeakKeyDictionary[Any, int]" = WeakKeyDictionary()
-        self._earlier: dict[int, list[tuple[Any, int]]] = {}  # by id of the dataset: loaders and their turn
-        self._done: dict[int, int] = {}  # by id of the dataset: the last turn that ended
+        self._earlier = ByObject()  # by dataset: loaders and their turn
+        self._done = ByObject()  # by dataset: the last turn that ended
 
     def begin(self, loader: Any) -> None:
         turn = self._of.get(loader)
         if turn is None and torch.is_grad_enabled():
-            key = id(loader.dataset)
-            given_up = [last for reference, last in self._earlier.get(key, ()) if reference() is None]
-            turn = max([*given_up, self._done.get(key, -1)])
+            given_up = [last for reference, last in self._earlier.get(loader.dataset, ()) if reference() is None]
+            turn = max([*given_up, self._done.get(loader.dataset, -1)])
         turn = (-1 if turn is None else turn) + 1
         self._of[loader] = turn
         if torch.is_grad_enabled():
-            others = [entry for entry in self._earlier.get(id(loader.dataset), ()) if entry[0]() is not loader]
-            self._earlier[id(loader.dataset)] = [*others[-8:], (ref(loader), turn)]
+            others = [entry for entry in self._earlier.get(loader.dataset, ()) if entry[0]() is not loader]
+            self._earlier.set(loader.dataset, [*others[-8:], (ref(loader), turn)])
 
     def ended(self, loader: Any) -> None:
         if torch.is_grad_enabled():
-            self._done[id(loader.dataset)] = self._of.get(loader, 0)
+            self._done.set(loader.dataset, self._of.get(loader, 0))
 
     def of(self, loader: Any) -> int:
         return self._of.get(loader, 0)
