@@ -3,6 +3,7 @@
 #include "core/config/json.h"
 #include "core/gates/config_diff.h"
 #include "core/gates/gradients_facts.h"
+#include "core/gates/sample_agreement.h"
 
 #include <fmt/format.h>
 
@@ -49,7 +50,23 @@ RunConfig arithmetic(const RunConfig& c)
     out.amp = c.amp;
     out.clipNorm = c.clipNorm;
     out.clipValue = c.clipValue;
+    if (!isScript(c))
+        return out;
+    // The two scripts of a migration have names, commands and samplers of their own; which samples they train on is compared.
+    out.workload.clear();
+    for (const char* own : {"script", "command", "sampler", "sampler_replicas", "batch_sampler"})
+        out.workloadOptions.erase(own);
+    out.order = RunConfig().order;
+    out.shuffle = RunConfig().shuffle;
+    out.dropLast = RunConfig().dropLast;
+    out.samplerSeed = 0;
     return out;
+}
+
+// Of two scripts one has to be that of the gate's: another model may be set up in the same way.
+bool sameScript(const RunConfig& measured, const RunConfig& a, const RunConfig& b)
+{
+    return !isScript(measured) || a.workload == measured.workload || b.workload == measured.workload;
 }
 
 std::string withConfig(const Envelope& envelope, const RunConfig& trained)
@@ -138,7 +155,8 @@ Result<std::optional<Envelope>> keptEnvelope(const std::string& folder, const st
         const Result<RunConfig> measured = runConfigFromJson(judged);
         if (!measured)
             return measured.error();
-        if (!envelopeSpeaksOf(*measured, a) || !envelopeSpeaksOf(*measured, b))
+        if (!envelopeSpeaksOf(*measured, a) || !envelopeSpeaksOf(*measured, b) ||
+            !sameScript(*measured, a, b))
             return std::optional<Envelope>();
     }
     std::ostringstream text;
@@ -149,7 +167,8 @@ Result<std::optional<Envelope>> keptEnvelope(const std::string& folder, const st
         const Result<RunConfig> trained = trainedOf(text.str());
         if (!trained)
             return trained.error();
-        if (arithmetic(*trained) != arithmetic(a) || arithmetic(*trained) != arithmetic(b))
+        if (arithmetic(*trained) != arithmetic(a) || arithmetic(*trained) != arithmetic(b) ||
+            !sameScript(*trained, a, b))
             return std::optional<Envelope>();
     }
     Result<Envelope> kept = envelopeFromJson(text.str());

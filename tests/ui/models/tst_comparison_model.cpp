@@ -210,6 +210,33 @@ private Q_SLOTS:
         QVERIFY(!envelopeSpeaksOf(measured, run));
     }
 
+    void theEnvelopeOfAScriptSpeaksOfItsTwoHalves()
+    {
+        ProjectFixture project;
+        const std::string folder = project.folder().toStdString();
+        RunConfig ddp, single;
+        ddp.mode = "ddp";
+        ddp.world = 4;
+        ddp.batch = 8;
+        ddp.clipNorm = single.clipNorm = 1;
+        ddp.workload = "train_ddp";
+        ddp.workloadOptions = {
+            {"script", "train_ddp.py"}, {"sampler", "DistributedSampler"}, {"dataset_length", "40"}};
+        single.workload = "train";
+        single.workloadOptions = {
+            {"script", "train.py"}, {"command", "python train.py"}, {"dataset_length", "40"}};
+        Envelope envelope;
+        envelope.repeats = 5;
+        QVERIFY(keepEnvelope(folder, &envelope, KeptBy::Precision, ddp).ok());
+        const auto kept = [&] { return keptEnvelope(folder, {}, single, ddp); };
+        QVERIFY(kept().ok() && kept()->has_value());
+        single.workloadOptions["dataset_length"] = "41";
+        QVERIFY(kept().ok() && !kept()->has_value());
+        single.workloadOptions["dataset_length"] = "40";
+        ddp.workload = "another"; // a model of its own may be set up in the same way
+        QVERIFY(kept().ok() && !kept()->has_value());
+    }
+
     void aRunThatIsWatchedIsComparedAgainWhileItRecords()
     {
         ProjectFixture project;
