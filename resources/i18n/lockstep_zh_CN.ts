@@ -2633,6 +2633,10 @@ ence</source>
         <source>shown: %1 against %2; marked: A %3, B %4</source>
         <translation>显示：%1 对比 %2；已标记：A %3、B %4</translation>
     </message>
+    <message>
+        <source>%1; chain against %2</source>
+        <translation>%1；因果链对比 %2</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::GatePage</name>
@@ -4922,6 +4926,10 @@ ence</source>
     <message>
         <source>config</source>
         <translation>配置</translation>
+    </message>
+    <message>
+        <source>%1 on rank 0, on its own samples</source>
+        <translation>%1，rank 0，其自己的样本</translation>
     </message>
 </context>
 <context>

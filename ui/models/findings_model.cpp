@@ -81,8 +81,9 @@ QString FindingsModel::newer(int row) const
 int currentFindings(const ProjectSnapshot& snapshot)
 {
     return int(std::count_if(
-        snapshot.findings.begin(), snapshot.findings.end(),
-        [&snapshot](const FindingRow& finding) { return newerRuns(snapshot, finding).isEmpty(); }));
+        snapshot.findings.begin(), snapshot.findings.end(), [&snapshot](const FindingRow& finding) {
+            return finding.confidence != "benign" && newerRuns(snapshot, finding).isEmpty();
+        }));
 }
 
 int FindingsModel::rowCount(const QModelIndex& parent) const

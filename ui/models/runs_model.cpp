@@ -246,7 +246,9 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
         return sortKey(entry, column);
     case Qt::ToolTipRole:
         if (column == LastLoss)
-            return formatExact(entry.info.lastLoss);
+            return entry.config.mode == "single"
+                       ? formatExact(entry.info.lastLoss)
+                       : tr("%1 on rank 0, on its own samples").arg(formatExact(entry.info.lastLoss));
         if (column == StateColumn && !entry.info.firstFailure.sentence.empty())
             return qs(entry.info.firstFailure.sentence);
         if (column == Against)

@@ -4,6 +4,7 @@
 #include "ui/models/diagnosis_outcome.h"
 #include "ui/models/findings_model.h"
 #include "ui/models/format.h"
+#include "ui/models/next_action.h"
 #include "ui/models/project_model.h"
 #include "ui/pages/causal_chain.h"
 #include "ui/pages/finding_detail.h"
@@ -200,28 +201,42 @@ void FindingsPage::showPair()
     }
     const FindingRow& finding = findings_->finding(shown_);
     const QString a = qs(finding.runA), b = qs(finding.runB);
-    setSubtitle(
+    QString text =
         a == selection.runA() && b == selection.runB()
             ? tr("A %1 against B %2").arg(a, b)
-            : tr("shown: %1 against %2; marked: A %3, B %4").arg(b, a, selection.runA(), selection.runB()));
+            : tr("shown: %1 against %2; marked: A %3, B %4").arg(b, a, selection.runA(), selection.runB());
+    if (!chainOf_.isEmpty())
+        text = tr("%1; chain against %2").arg(text, chainOf_);
+    setSubtitle(text);
 }
 
-// Of the finding's own pair, whatever A and B are.
+// Of the finding's own pair, whatever A and B are, as far as such a chain says anything.
 void FindingsPage::showStrip()
 {
     if (shown_ < 0 || !isVisible())
         return;
     const FindingRow& finding = findings_->finding(shown_);
     const QString a = qs(finding.runA), b = qs(finding.runB);
-    const RunComparisonPtr known = context().comparisons.result(a, b);
     const ProjectSnapshotPtr snapshot = context().project.snapshot();
+    chainOf_.clear();
     if (!snapshot->run(a) || !snapshot->run(b)) {
         strip_->setSentence(State::None, tr("A run of this finding is gone."));
         return;
     }
+    RunComparisonPtr known = context().comparisons.result(a, b);
+    if (known && known->byDesign) {
+        // All links differ by design, so the chain would show nothing; a twin or a run without the fault can.
+        const QString other = referenceRun(*snapshot, *snapshot->run(b));
+        if (!other.isEmpty() && other != a) {
+            chainOf_ = other;
+            known = context().comparisons.result(other, b);
+        }
+    }
+    const QString reference = chainOf_.isEmpty() ? a : chainOf_;
     if (!known)
-        context().comparisons.want(a, b);
-    showChain(*strip_, known, a, b);
+        context().comparisons.want(reference, b);
+    showChain(*strip_, known, reference, b);
+    showPair();
 }
 
 void FindingsPage::showOffer(const FindingRow& finding)

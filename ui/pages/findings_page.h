@@ -59,8 +59,9 @@ private:
     std::pair<QString, QString> asked_,
         ended_; // A and B of the diagnosis under way, and of the one to be told of
     std::pair<std::pair<QString, QString>, QString>
-        told_;                            // a pair without a finding, and what was said of it
-    QString shownPair_;                   // "A|B" of the finding that is shown
+        told_;          // a pair without a finding, and what was said of it
+    QString shownPair_; // "A|B" of the finding that is shown
+    QString chainOf_;   // the reference of the chain where it is not the finding's; else empty
     std::optional<FindingRow> separated_; // the finding as it was before its causes were told apart
     bool toldApart_ = false;              // the command has ended; the project tells what came out
     QString applied_;                     // that run, until it has ended

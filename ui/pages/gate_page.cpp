@@ -259,7 +259,8 @@ void GatePage::refresh()
         titles << checkTitle(check.id);
     closedChecks_->setText(
         titles.isEmpty() ? QString() : tr("It will judge: %1.").arg(titles.join(QStringLiteral(", "))));
-    closedChecks_->setMinimumHeight(std::max(0, closedChecks_->heightForWidth(kClosedWidth))); // -1 without a text
+    closedChecks_->setMinimumHeight(
+        std::max(0, closedChecks_->heightForWidth(kClosedWidth))); // -1 without a text
     count_->setText(judged ? tr("%1 hold").arg(now.checks) : QString());
     judgedOn_->setText(now.judgedOn + QLatin1Char('.'));
     judgedOn_->setVisible(judged && !now.judgedOn.isEmpty());

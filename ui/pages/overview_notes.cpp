@@ -43,9 +43,15 @@ void OverviewNotes::setSnapshot(const ProjectSnapshot& snapshot)
     }
     FindingsModel findings; // those of the newest runs first
     findings.setSnapshot(snapshot);
-    int row = 0;
-    for (; row < findings.rowCount() && notes.size() < kNotes; ++row) {
+    int more = 0;
+    for (int row = 0; row < findings.rowCount(); ++row) {
         const FindingRow& finding = findings.finding(row);
+        if (finding.confidence == "benign")
+            continue; // asks nothing of anybody
+        if (notes.size() >= kNotes) {
+            ++more;
+            continue;
+        }
         const QString newer = findings.newer(row);
         QStringList where{tr("%1 against %2").arg(qs(finding.runB), qs(finding.runA))};
         if (finding.step >= 0)
@@ -59,7 +65,6 @@ void OverviewNotes::setSnapshot(const ProjectSnapshot& snapshot)
                          newer.isEmpty() ? tr("finding") : tr("finding of older runs"), qs(finding.sentence),
                          where.join(QStringLiteral(", ")), QStringLiteral("findings")});
     }
-    const int more = findings.rowCount() - row;
     QString shown = QString::number(more);
     for (const Note& note : notes)
         shown += note.chip + note.headline + note.text + QLatin1Char('\n');
