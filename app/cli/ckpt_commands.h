@@ -6,7 +6,9 @@
 #include "core/ckpt/prefix.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace lockstep {
 
@@ -26,6 +28,10 @@ struct RunDiffRequest {
     bool all = false; // list equal keys too
 };
 int diffWithRun(const RunDiffRequest& request, bool json); // returns the exit code
+
+// For commands that take several checkpoints: the highest of their exit codes. A JSON document is of one alone.
+int eachPath(const std::vector<std::string>& paths, bool json,
+             const std::function<int(const std::string&)>& look);
 
 // A checkpoint of which nothing can be read is nothing to compare: says so and returns the exit code, else 0.
 int failIfUnreadable(const Checkpoint& checkpoint);

@@ -19,7 +19,7 @@ namespace lockstep {
 namespace {
 
 struct LsCommand {
-    std::string path;
+    std::vector<std::string> paths;
     bool hash = false;   // read every byte, also for people
     bool noHash = false; // read the structure only, also for --json
 };
@@ -219,9 +219,9 @@ void printTree(const Checkpoint& c, bool statistics)
         table.print();
 }
 
-int list(const LsCommand& command, bool json)
+int list(const LsCommand& command, const std::string& path, bool json)
 {
-    Result<Checkpoint> opened = openCheckpoint(command.path);
+    Result<Checkpoint> opened = openCheckpoint(path);
     if (!opened)
         return fail(opened.error());
     Checkpoint& c = *opened;
@@ -246,10 +246,14 @@ int list(const LsCommand& command, bool json)
 void addCkptLs(CLI::App& ckpt, CliContext& context)
 {
     auto options = std::make_shared<LsCommand>();
-    CLI::App* command =
-        context.command(ckpt, "ls", "List what a checkpoint file or folder holds; nothing in it is run",
-                        [&context, options] { return list(*options, context.json); });
-    command->add_option("path", options->path, "checkpoint file or folder")->required()->option_text("PATH");
+    CLI::App* command = context.command(
+        ckpt, "ls", "List what a checkpoint file or folder holds; nothing in it is run", [&context, options] {
+            return eachPath(options->paths, context.json,
+                            [&](const std::string& path) { return list(*options, path, context.json); });
+        });
+    command->add_option("path", options->paths, "checkpoint files or folders")
+        ->required()
+        ->option_text("PATH...");
     CLI::Option* hash = command->add_flag(
         "--hash", options->hash,
         "read every byte: checksums and statistics, with --json also SHA-256 (with --json the default)");
@@ -258,6 +262,23 @@ void addCkptLs(CLI::App& ckpt, CliContext& context)
 }
 
 } // namespace
+
+int eachPath(const std::vector<std::string>& paths, bool json,
+             const std::function<int(const std::string&)>& look)
+{
+    if (json && paths.size() > 1)
+        return fail(Error{ErrorKind::Usage, "There is one document for one checkpoint",
+                          fmt::format("{} paths are named with --json", paths.size()),
+                          "Name one, or leave out --json"});
+    int worst = 0;
+    for (const std::string& path : paths) {
+        if (&path != &paths.front())
+            fmt::print("\n");
+        std::fflush(stdout);
+        worst = std::max(worst, look(path));
+    }
+    return worst;
+}
 
 void addCkptCommand(CLI::App& app, CliContext& context)
 {

@@ -12,7 +12,7 @@ namespace lockstep {
 namespace {
 
 struct VerifyCommand {
-    std::string path;
+    std::vector<std::string> paths;
     std::string against;
     bool structureOnly = false;
 };
@@ -59,7 +59,7 @@ void printReport(const VerifyReport& report)
     fmt::print(".\n");
 }
 
-int verify(const VerifyCommand& command, bool json)
+int verify(const VerifyCommand& command, const std::string& path, bool json)
 {
     std::optional<Target> target;
     if (!command.against.empty()) {
@@ -70,7 +70,7 @@ int verify(const VerifyCommand& command, bool json)
     }
     VerifyOptions options;
     options.checkBytes = !command.structureOnly;
-    const Result<VerifyReport> report = verifyCheckpoint(command.path, target ? &*target : nullptr, options);
+    const Result<VerifyReport> report = verifyCheckpoint(path, target ? &*target : nullptr, options);
     if (!report)
         return fail(report.error());
     if (json)
@@ -87,8 +87,16 @@ void addCkptVerify(CLI::App& ckpt, CliContext& context)
     auto options = std::make_shared<VerifyCommand>();
     CLI::App* command = context.command(
         ckpt, "verify", "Check a file or folder: structure, checksums, and what goes wrong when it is loaded",
-        [&context, options] { return verify(*options, context.json); });
-    command->add_option("path", options->path, "checkpoint file or folder")->required()->option_text("PATH");
+        [&context, options] {
+            return eachPath(options->paths, context.json, [&](const std::string& path) {
+                if (options->paths.size() > 1)
+                    fmt::print("{}\n", path);
+                return verify(*options, path, context.json);
+            });
+        });
+    command->add_option("path", options->paths, "checkpoint files or folders")
+        ->required()
+        ->option_text("PATH...");
     command
         ->add_option("--against", options->against,
                      "what it is to be loaded into: a JSON file, or a checkpoint of the model")

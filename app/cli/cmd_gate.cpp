@@ -108,6 +108,8 @@ void printText(const GateInfo& gate)
         if (check.verdict == "pass" || (check.verdict != "fail" && gate.verdict != "cannot_judge"))
             continue;
         fmt::print("\n{}: {}\n", check.id, check.sentence);
+        if (check.value.size() > kValueWidth || check.limit.size() > kValueWidth) // cut above
+            fmt::print("  {}, limit {}\n", check.value, check.limit);
         if (!check.fix.empty())
             fmt::print("  fix: {}\n", check.fix);
     }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 
 namespace lockstep {
 
@@ -174,7 +175,9 @@ RankEnd CommandRun::endOf(int number, const ProcessEnd& command) const
     if (!command.started) {
         end.code = 127; // as a shell reports it
         end.reason = Error{ErrorKind::Environment, "The command cannot be started",
-                           command.problem.toStdString(), "Check the name of the program"}
+                           fmt::format("{}: {}", options_.command.value(0).toStdString(),
+                                       command.problem.toStdString()),
+                           "Check the name of the program"}
                          .sentence();
     } else if (!rank.defect.empty()) {
         end.reason = rank.defect;
@@ -190,7 +193,11 @@ RankEnd CommandRun::endOf(int number, const ProcessEnd& command) const
                            fmt::format("Rank {} ended {} without a last report", number,
                                        end.stepAtEnd < 0 ? std::string("before its first step")
                                                          : fmt::format("after step {}", end.stepAtEnd)),
-                           "it was killed, or crashed in native code", "Read rank0.log in the run's folder"}
+                           ranks_.size() > 1 ? std::string("it was killed, or crashed in native code")
+                           : command.signalled
+                               ? fmt::format("signal {} ended it ({})", command.code, strsignal(command.code))
+                               : fmt::format("the command ended with exit code {}", command.code),
+                           "Read rank0.log in the run's folder"}
                          .sentence();
     } else if (end.mustReport) {
         end.code = code;

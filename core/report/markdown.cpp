@@ -18,8 +18,8 @@ std::string cell(const std::string& text)
 
 std::string place(std::int64_t step, int rank)
 {
-    return fmt::format("{}{}", step >= 0 ? fmt::format("step {} ", step) : "",
-                       rank >= 0 ? fmt::format("rank {}", rank) : "");
+    return fmt::format("{}{}{}", step >= 0 ? fmt::format("step {}", step) : "",
+                       step >= 0 && rank >= 0 ? " " : "", rank >= 0 ? fmt::format("rank {}", rank) : "");
 }
 
 void gates(std::string& out, const MigrationReport& report)
@@ -63,7 +63,7 @@ std::string reportAsMarkdown(const MigrationReport& report)
     if (report.findings.empty())
         out += "None: no comparison of this project has found a cause.\n";
     for (const FindingRow& row : report.findings)
-        out += fmt::format("- **{}** ({}), runs {} and {}, {}: {} Fix: {}\n", row.cause, row.confidence,
+        out += fmt::format("- **{}** ({}), runs {} and {}, {}: {} Fix: {}.\n", row.cause, row.confidence,
                            row.runA, row.runB, place(row.step, row.rank), cell(row.sentence), cell(row.fix));
     out += "\n## What was really trained and loaded\n\nAnything else was not tried here.\n\n| what | values "
            "|\n|---|---|\n";
