@@ -61,14 +61,15 @@ public:
         }
     };
 
-    PiecedSource(std::vector<Part> parts, DType dtype)
-        : parts_(std::move(parts)), dtype_(dtype), size_(itemSize(dtype))
+    // `elements` of the whole tensor; those that no part holds read as zeros.
+    PiecedSource(std::vector<Part> parts, DType dtype, std::uint64_t elements)
+        : parts_(std::move(parts)), dtype_(dtype), size_(itemSize(dtype)), elements_(elements)
     {
     }
 
     const std::byte* contiguous() const override
     {
-        if (parts_.size() != 1 || parts_[0].rows != 1 || parts_[0].start != 0 ||
+        if (parts_.size() != 1 || parts_[0].rows != 1 || parts_[0].start != 0 || parts_[0].run != elements_ ||
             parts_[0].bytes->dtype() != dtype_)
             return nullptr;
         const std::byte* bytes = parts_[0].bytes->contiguous();
@@ -121,6 +122,7 @@ private:
     std::vector<Part> parts_;
     DType dtype_;
     std::size_t size_;
+    std::uint64_t elements_;
 };
 
 // A DCP item: an archive of torch.save that holds one tensor.
@@ -229,7 +231,9 @@ CkptResult<std::unique_ptr<ElementSource>> piecedSource(const Checkpoint& c, con
         }
         parts.push_back(std::move(part));
     }
-    return std::unique_ptr<ElementSource>(std::make_unique<PiecedSource>(std::move(parts), t.dtype));
+    const auto elements = static_cast<std::uint64_t>(c.elements(t).value_or(0));
+    return std::unique_ptr<ElementSource>(
+        std::make_unique<PiecedSource>(std::move(parts), t.dtype, elements));
 }
 
 } // namespace lockstep

@@ -21,31 +21,42 @@ struct Shards {
     std::string local; // shape of the local part
 };
 
-void searchMesh(Value value, std::string_view name, int depth, std::int64_t& ranks,
-                const Checkpoint& checkpoint)
-{
-    if (!value.valid() || depth > 8 || ranks > 0)
-        return;
-    if (value.is(ValueKind::Tensor) && (name == "mesh" || name == "_rank_map" || name == "_mesh")) {
-        ranks = checkpoint.elements(value.tensor()).value_or(0);
-        return;
+// Looks for the device mesh among the attributes of a DTensor.
+struct MeshSearch {
+    const Checkpoint& checkpoint;
+    std::int64_t ranks = 0;
+    int left = 1000; // values still looked at: containers that are shared unfold without end
+
+    void look(Value value, std::string_view name, int depth)
+    {
+        if (!value.valid() || depth > 8 || ranks > 0 || --left < 0)
+            return;
+        if (value.is(ValueKind::Tensor) && (name == "mesh" || name == "_rank_map" || name == "_mesh")) {
+            ranks = checkpoint.elements(value.tensor()).value_or(0);
+            return;
+        }
+        if (value.is(ValueKind::Dict))
+            lookIntoDict(value, name, depth);
+        if (value.is(ValueKind::Tuple))
+            lookIntoTuple(value, name, depth);
+        if (value.is(ValueKind::Object)) {
+            lookIntoDict(value.state(), name, depth);
+            lookIntoTuple(value.args(), name, depth);
+        }
     }
-    const auto into = [&](Value dict) {
-        for (std::size_t i = 0; dict.is(ValueKind::Dict) && i < dict.size() && i < 64; ++i)
-            searchMesh(dict.item(i), dict.key(i).is(ValueKind::Str) ? dict.key(i).text() : name, depth + 1,
-                       ranks, checkpoint);
-    };
-    into(value);
-    if (value.is(ValueKind::Object)) {
-        into(value.state());
-        const Value args = value.args();
-        for (std::size_t i = 0; args.is(ValueKind::Tuple) && i < args.size(); ++i)
-            searchMesh(args.item(i), name, depth + 1, ranks, checkpoint);
+
+private:
+    void lookIntoDict(Value dict, std::string_view name, int depth)
+    {
+        for (std::size_t i = 0; dict.is(ValueKind::Dict) && i < dict.size() && left > 0; ++i)
+            look(dict.item(i), dict.key(i).is(ValueKind::Str) ? dict.key(i).text() : name, depth + 1);
     }
-    if (value.is(ValueKind::Tuple))
-        for (std::size_t i = 0; i < value.size() && i < 16; ++i)
-            searchMesh(value.item(i), name, depth + 1, ranks, checkpoint);
-}
+    void lookIntoTuple(Value tuple, std::string_view name, int depth)
+    {
+        for (std::size_t i = 0; tuple.is(ValueKind::Tuple) && i < tuple.size() && left > 0; ++i)
+            look(tuple.item(i), name, depth + 1);
+    }
+};
 
 Shards shardsOf(const Checkpoint& checkpoint, const TensorInfo& tensor)
 {
@@ -58,7 +69,9 @@ Shards shardsOf(const Checkpoint& checkpoint, const TensorInfo& tensor)
         attributes = attributes.item(1);
     if (!attributes.is(ValueKind::Dict))
         return shards;
-    searchMesh(attributes, "", 0, shards.ranks, checkpoint);
+    MeshSearch mesh{checkpoint};
+    mesh.look(attributes, "", 0);
+    shards.ranks = mesh.ranks;
     const Value local = attributes.get("_local_tensor");
     if (!local.is(ValueKind::Tensor))
         return shards;
@@ -66,7 +79,7 @@ Shards shardsOf(const Checkpoint& checkpoint, const TensorInfo& tensor)
     shards.local = shapeText(part);
     for (std::size_t i = 0; shards.ranks == 0 && i < part.size() && i < whole.size(); ++i)
         if (part[i] > 0 && part[i] < whole[i])
-            shards.ranks = (whole[i] + part[i] - 1) / part[i];
+            shards.ranks = (whole[i] - 1) / part[i] + 1;
     return shards;
 }
 

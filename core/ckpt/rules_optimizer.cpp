@@ -1,4 +1,5 @@
 // Rows 30 to 33: groups, order and shapes of optimizer states.
+#include "core/ckpt/bytes.h"
 #include "core/ckpt/verdict.h"
 
 #include <algorithm>
@@ -9,11 +10,6 @@ namespace lockstep {
 namespace {
 
 using Shape = std::vector<std::int64_t>;
-
-std::string sizesText(const std::vector<std::int64_t>& sizes)
-{
-    return shapeText(sizes);
-}
 
 std::vector<std::int64_t> groupSizes(const OptimizerPart& optimizer)
 {
@@ -145,10 +141,10 @@ void compareGroups(const Target& target, const OptimizerPart& optimizer, std::ve
     Verdict verdict =
         makeVerdict(count ? "31" : "30", Severity::Failure,
                     count ? "The checkpoint has " + std::to_string(here.size()) +
-                                " parameter groups of sizes " + sizesText(here) + ", the optimizer " +
-                                std::to_string(there.size()) + " of sizes " + sizesText(there)
-                          : "The parameter groups have the sizes " + sizesText(here) + " here and " +
-                                sizesText(there) + " in the optimizer");
+                                " parameter groups of sizes " + shapeText(here) + ", the optimizer " +
+                                std::to_string(there.size()) + " of sizes " + shapeText(there)
+                          : "The parameter groups have the sizes " + shapeText(here) + " here and " +
+                                shapeText(there) + " in the optimizer");
     verdict.key = optimizer.path;
     out.push_back(std::move(verdict));
 }
@@ -166,6 +162,28 @@ bool isFlat(const OptimizerPart& optimizer)
             return false;
     }
     return any;
+}
+
+// Flat states are cut by the number of ranks, so another number cuts them otherwise.
+void compareWorldSize(const RuleContext& context, const OptimizerPart& optimizer, std::vector<Verdict>& out)
+{
+    if (!context.target || !context.target->worldSize)
+        return;
+    const std::int64_t saved = context.rankFiles, now = *context.target->worldSize;
+    if (saved <= 0 || now <= 0 || saved == now || !isFlat(optimizer))
+        return;
+    Verdict verdict = makeVerdict("33", Severity::Failure,
+                                  "The flat optimizer states were saved by " + std::to_string(saved) +
+                                      " ranks and are to be loaded by " + std::to_string(now) +
+                                      "; their sizes differ by that ratio");
+    verdict.key = optimizer.path;
+    const auto first = std::find_if(optimizer.params.begin(), optimizer.params.end(),
+                                    [](const OptimizerParam& param) { return param.hasShape; });
+    const std::int64_t here = first->shape[0]; // isFlat(): there is one
+    if (std::int64_t all = 0; mulInto(here, saved, all))
+        verdict.errorText = "The size of tensor a (" + std::to_string(here) +
+                            ") must match the size of tensor b (" + std::to_string(all / now) + ")";
+    out.push_back(std::move(verdict));
 }
 
 } // namespace
@@ -196,26 +214,7 @@ void optimizerRules(const RuleContext& context, std::vector<Verdict>& out)
             }
             compareOrder(optimizer, shapes, names, true, out);
         }
-        if (context.rankFiles > 0 && context.target && context.target->worldSize &&
-            *context.target->worldSize > 0 && *context.target->worldSize != context.rankFiles &&
-            isFlat(optimizer)) {
-            const std::string saved = std::to_string(context.rankFiles),
-                              now = std::to_string(*context.target->worldSize);
-            Verdict verdict = makeVerdict("33", Severity::Failure,
-                                          "The flat optimizer states were saved by " + saved +
-                                              " ranks and are to be loaded by " + now +
-                                              "; their sizes differ by that ratio");
-            verdict.key = optimizer.path;
-            for (const OptimizerParam& param : optimizer.params) {
-                if (!param.hasShape)
-                    continue;
-                const std::int64_t there = param.shape[0] * context.rankFiles / *context.target->worldSize;
-                verdict.errorText = "The size of tensor a (" + std::to_string(param.shape[0]) +
-                                    ") must match the size of tensor b (" + std::to_string(there) + ")";
-                break;
-            }
-            out.push_back(std::move(verdict));
-        }
+        compareWorldSize(context, optimizer, out);
     }
 }
 

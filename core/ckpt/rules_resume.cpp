@@ -11,27 +11,31 @@ constexpr std::int64_t kCpuState = 5056; // bytes of torch's CPU generator (mt19
 constexpr std::int64_t kCudaState = 16;  // seed and offset of a CUDA generator
 
 // Every tensor below a value that holds random number states, with its name.
-void collect(Value value, const std::string& name, int depth, std::vector<std::pair<std::string, Value>>& out)
-{
-    if (!value.valid() || depth > 4 || out.size() > 64)
-        return;
-    if (value.is(ValueKind::Tensor))
-        out.emplace_back(name, value);
-    if (value.is(ValueKind::Dict))
-        for (std::size_t i = 0; i < value.size(); ++i)
+struct RandomStates {
+    std::vector<std::pair<std::string, Value>> found;
+    int left = 10000; // values still looked at: containers that are shared unfold without end
+
+    void collect(Value value, const std::string& name, int depth)
+    {
+        if (!value.valid() || depth > 4 || found.size() > 64 || --left < 0)
+            return;
+        if (value.is(ValueKind::Tensor))
+            found.emplace_back(name, value);
+        for (std::size_t i = 0; value.is(ValueKind::Dict) && i < value.size() && left > 0; ++i)
             collect(value.item(i),
                     value.key(i).is(ValueKind::Str) ? name + "." + std::string(value.key(i).text()) : name,
-                    depth + 1, out);
-    if (value.is(ValueKind::List) || value.is(ValueKind::Tuple))
-        for (std::size_t i = 0; i < value.size() && i < 64; ++i)
-            collect(value.item(i), name, depth + 1, out);
-}
+                    depth + 1);
+        if (value.is(ValueKind::List) || value.is(ValueKind::Tuple))
+            for (std::size_t i = 0; i < value.size() && left > 0; ++i)
+                collect(value.item(i), name, depth + 1);
+    }
+};
 
 void checkRandomState(const RuleContext& context, std::vector<Verdict>& out, ResumeItem& item)
 {
-    std::vector<std::pair<std::string, Value>> states;
-    collect(context.parts.rng, "rng", 0, states);
-    for (const auto& [name, value] : states) {
+    RandomStates states;
+    states.collect(context.parts.rng, "rng", 0);
+    for (const auto& [name, value] : states.found) {
         const TensorInfo& tensor = value.tensor();
         const std::int64_t size = context.checkpoint.elements(tensor).value_or(-1);
         const bool cuda = name.find("cuda") != std::string::npos || name.find("gpu") != std::string::npos;

@@ -5,8 +5,41 @@
 
 namespace lockstep {
 
+namespace {
+
+// Far above what any document here has. RapidJSON reads, copies and writes nested values by recursion, so a text made of
+// brackets would use up the stack.
+constexpr int kMaxDepth = 200;
+
+// The byte at which `text` is nested deeper than that; npos: nowhere. Brackets inside strings do not count.
+std::size_t tooDeepAt(const std::string& text)
+{
+    int depth = 0;
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '"')
+            quoted = !quoted;
+        else if (quoted)
+            i += c == '\\'; // what it escapes ends nothing
+        else if (c == '{' || c == '[')
+            ++depth;
+        else if (c == '}' || c == ']')
+            --depth;
+        if (depth > kMaxDepth)
+            return i;
+    }
+    return std::string::npos;
+}
+
+} // namespace
+
 Result<rapidjson::Document> parseJson(const std::string& text, const std::string& source)
 {
+    if (const std::size_t at = tooDeepAt(text); at != std::string::npos)
+        return Error{ErrorKind::Input, fmt::format("{} cannot be read", source),
+                     fmt::format("at byte {} it is nested deeper than {} levels", at, kMaxDepth),
+                     "Check the file, or write it again"};
     rapidjson::Document document;
     document.Parse<rapidjson::kParseNanAndInfFlag | rapidjson::kParseFullPrecisionFlag>(text.c_str(),
                                                                                         text.size());

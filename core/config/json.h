@@ -16,7 +16,8 @@ namespace lockstep {
 using JsonWriter = rapidjson::Writer<rapidjson::StringBuffer, rapidjson::UTF8<>, rapidjson::UTF8<>,
                                      rapidjson::CrtAllocator, rapidjson::kWriteNanAndInfFlag>;
 
-// `source` is named in the error together with the byte offset.
+// `source` is named in the error together with the byte offset. Errors: not JSON, or nested deeper than 200 levels, so that
+// whoever walks the document may do so by recursion.
 Result<rapidjson::Document> parseJson(const std::string& text, const std::string& source);
 
 } // namespace lockstep

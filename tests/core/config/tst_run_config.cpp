@@ -50,6 +50,18 @@ private Q_SLOTS:
         QVERIFY(runConfigFromJson(R"({"world":})").error().sentence().find("byte 9") != std::string::npos);
     }
 
+    void jsonNestedWithoutEndIsRefused()
+    {
+        const auto nested = [](std::size_t levels) {
+            return parseJson(std::string(levels, '[') + std::string(levels, ']'), "test");
+        };
+        QVERIFY(nested(200).ok());
+        for (const std::size_t levels : {201, 1'000'000})
+            QVERIFY(nested(levels).error().sentence().find("nested deeper") != std::string::npos);
+        // Brackets in strings are text, also behind an escaped quote.
+        QVERIFY(parseJson("[\"\\\"" + std::string(500, '[') + "\"]", "test").ok());
+    }
+
     void nanLiteralsAreReadAndWritten()
     {
         const Result<rapidjson::Document> document = parseJson(R"([NaN, Infinity, -Infinity])", "test");
