@@ -44,6 +44,13 @@ std::optional<CkptProblem> Checkpoint::cutFile() const
     return std::nullopt;
 }
 
+void Checkpoint::report(CkptProblem problem)
+{
+    constexpr std::size_t kMaxProblems = 1000;
+    if (problems.size() < kMaxProblems || problem.fatal)
+        problems.push_back(std::move(problem));
+}
+
 const CkptProblem* Checkpoint::fatal() const
 {
     const auto it =
@@ -159,6 +166,19 @@ Value Value::get(std::string_view wanted) const
         if (const Value k = key(i); k.is(ValueKind::Str) && k.text() == wanted)
             return item(i);
     return {};
+}
+
+bool Value::appendNumbers(std::vector<std::int64_t>& numbers) const
+{
+    constexpr std::size_t kMaxRank = 255; // TensorInfo::rank
+    if ((!is(ValueKind::Size) && !is(ValueKind::Tuple) && !is(ValueKind::List)) || size() > kMaxRank)
+        return false;
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (!item(i).is(ValueKind::Int))
+            return false;
+        numbers.push_back(item(i).integer());
+    }
+    return true;
 }
 
 Value Value::dictState() const

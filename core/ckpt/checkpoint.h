@@ -207,6 +207,8 @@ public:
     // Damage found so far. Empty: the structure is sound; the bytes of records are checked by integrity.h.
     std::vector<CkptProblem> problems;
     bool damaged() const { return !problems.empty(); }
+    // Adds a problem. Beyond 1,000 only fatal ones are kept: a file with that many is beyond help.
+    void report(CkptProblem problem);
     const CkptProblem* fatal() const; // the first fatal problem, or nullptr
     // A file that somebody cut short while it was read; asked after reading bytes.
     std::optional<CkptProblem> cutFile() const;
@@ -295,6 +297,9 @@ public:
     Value key(std::size_t i) const;  // Dict
     // Dict: value of a string key; invalid Value if absent. Linear; the last of equal keys wins.
     Value get(std::string_view key) const;
+
+    // Appends the whole numbers of a Size, Tuple or List of at most 255 (a shape, a stride); false for anything else.
+    bool appendNumbers(std::vector<std::int64_t>& numbers) const;
 
     DictType dictType() const { return static_cast<DictType>(node().flags); }
     Value dictState() const; // Dict: state an OrderedDict was given; invalid if none

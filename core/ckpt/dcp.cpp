@@ -1,6 +1,7 @@
 // Distributed checkpoints of torch (torch/distributed/checkpoint): .metadata is a plain pickle that torch runs; here it is read as
 // data. __R_N.distcp files are torch.save archives one behind the other.
 #include "core/ckpt/bytes.h"
+#include "core/ckpt/dcp_chunks.h"
 #include "core/ckpt/dcp_tree.h"
 #include "core/ckpt/folder.h"
 #include "core/ckpt/readers.h"
@@ -10,8 +11,6 @@
 
 namespace lockstep {
 namespace {
-
-constexpr std::size_t kMaxProblems = 1000;
 
 struct StoredItem {
     std::string file;
@@ -61,14 +60,9 @@ private:
         p.fatal = fatal;
         return p;
     }
-    void report(CkptProblem p)
-    {
-        if (c_.problems.size() < kMaxProblems)
-            c_.problems.push_back(std::move(p));
-    }
     void wrong(const std::string& why, std::string_view key = {})
     {
-        report(problem(CkptFault::DcpMetadata, metadata_, 0, why, false, key));
+        c_.report(problem(CkptFault::DcpMetadata, metadata_, 0, why, false, key));
     }
 
     bool readMetadata(const std::string& name)
@@ -79,7 +73,7 @@ private:
             CkptProblem p = file.problem();
             p.fault = CkptFault::DcpNoMetadata;
             p.fatal = true;
-            report(std::move(p));
+            c_.report(std::move(p));
             return false;
         }
         const auto index = static_cast<std::uint32_t>(c_.files.size());
@@ -89,8 +83,8 @@ private:
         input.file = index;
         s_.builder.allow(8 * input.bytes.size());
         if (input.bytes.empty()) {
-            report(problem(CkptFault::DcpNoMetadata, name, 0, "the file has 0 bytes: the save did not finish",
-                           true));
+            c_.report(problem(CkptFault::DcpNoMetadata, name, 0,
+                              "the file has 0 bytes: the save did not finish", true));
             return false;
         }
         s_.judge = false; // torch runs this file whatever it holds
@@ -100,20 +94,20 @@ private:
             CkptProblem p = root.problem();
             if (p.fault == CkptFault::PickleTruncated)
                 p.fault = CkptFault::DcpNoMetadata;
-            report(std::move(p));
+            c_.report(std::move(p));
             return false;
         }
         checkGlobals(name);
         const Value v = c_.value(*root);
         if (!v.is(ValueKind::Object) || !v.className().starts_with("torch.distributed.") ||
             !v.className().ends_with(".Metadata")) {
-            report(problem(CkptFault::DcpMetadata, name, 2, "not the metadata of a distributed checkpoint",
-                           true));
+            c_.report(problem(CkptFault::DcpMetadata, name, 2, "not the metadata of a distributed checkpoint",
+                              true));
             return false;
         }
         const Value entries = v.state().get("state_dict_metadata");
         if (!entries.is(ValueKind::Dict)) {
-            report(problem(CkptFault::DcpMetadata, name, 2, "no list of the saved keys", true));
+            c_.report(problem(CkptFault::DcpMetadata, name, 2, "no list of the saved keys", true));
             return false;
         }
         readStorageData(v.state().get("storage_data"));
@@ -127,8 +121,8 @@ private:
             else
                 wrong("a key that is not text");
         if (!s_.builder.withinBudget())
-            report(problem(CkptFault::PickleTooLarge, name, 0,
-                           "describes more than a file of this size can justify", true));
+            c_.report(problem(CkptFault::PickleTooLarge, name, 0,
+                              "describes more than a file of this size can justify", true));
         return true;
     }
 
@@ -143,9 +137,10 @@ private:
                                g.name == "builtins.object" || g.name.starts_with("numpy.") ||
                                g.name.starts_with("datetime.");
             if (!known)
-                report(problem(CkptFault::DcpMetadata, name, g.offset,
-                               "names " + g.name.substr(0, 200) + ", which torch would import and may call",
-                               false, g.name));
+                c_.report(
+                    problem(CkptFault::DcpMetadata, name, g.offset,
+                            "names " + g.name.substr(0, 200) + ", which torch would import and may call",
+                            false, g.name));
             if (g.name.starts_with("pathlib._local.")) {
                 s_.judge = true;
                 s_.refuse("No module named 'pathlib._local'; 'pathlib' is not a package");
@@ -174,24 +169,10 @@ private:
             }
             std::vector<std::int64_t> place;
             const Value at = key.state().get("offset");
-            if (at.is(ValueKind::Size) || at.is(ValueKind::Tuple) || at.is(ValueKind::List))
-                dims(at, place);
+            if (at.valid() && !at.appendNumbers(place))
+                place.clear(); // a value that is not a tensor has no offset
             stored_[{fqn.text(), place}] = {std::string(path.text()), offset.integer(), length.integer()};
         }
-    }
-
-    static bool dims(Value v, std::vector<std::int64_t>& out)
-    {
-        if (!v.is(ValueKind::Size) && !v.is(ValueKind::Tuple) && !v.is(ValueKind::List))
-            return false;
-        if (v.size() > 255)
-            return false;
-        for (std::size_t i = 0; i < v.size(); ++i) {
-            if (!v.item(i).is(ValueKind::Int))
-                return false;
-            out.push_back(v.item(i).integer());
-        }
-        return true;
     }
 
     // File index of the item's file and the checked range. Each file is opened once.
@@ -203,7 +184,7 @@ private:
             if (!file) {
                 CkptProblem p = file.problem();
                 p.record = std::string(key.substr(0, 300));
-                report(std::move(p));
+                c_.report(std::move(p));
             } else {
                 it->second = static_cast<std::uint32_t>(c_.files.size());
                 c_.files.push_back(*file);
@@ -214,10 +195,10 @@ private:
         const std::uint64_t size = c_.files[it->second]->size();
         if (item.offset < 0 || item.length <= 0 ||
             !inside(static_cast<std::uint64_t>(item.offset), static_cast<std::uint64_t>(item.length), size)) {
-            report(problem(CkptFault::DcpItem, item.file, size,
-                           "the file has " + std::to_string(size) + " bytes, an item is said to lie at " +
-                               std::to_string(item.offset) + " with " + std::to_string(item.length),
-                           false, key));
+            c_.report(problem(CkptFault::DcpItem, item.file, size,
+                              "the file has " + std::to_string(size) + " bytes, an item is said to lie at " +
+                                  std::to_string(item.offset) + " with " + std::to_string(item.length),
+                              false, key));
             return false;
         }
         piece.file = it->second;
@@ -251,12 +232,11 @@ private:
 
     NodeId readTensor(std::string_view key, Value state)
     {
-        TensorInfo info;
         std::vector<std::int64_t> shape;
         const Value chunks = state.get("chunks");
         const Value properties = state.get("properties");
         const Value dtype = properties.is(ValueKind::Object) ? typeOf(properties.state()) : Value();
-        if (!dims(state.get("size"), shape) || !chunks.is(ValueKind::List) ||
+        if (!state.get("size").appendNumbers(shape) || !chunks.is(ValueKind::List) ||
             !dtype.is(ValueKind::DtypeRef)) {
             wrong("a tensor without size, element type or chunks", key);
             return kNone;
@@ -270,28 +250,14 @@ private:
             wrong("a tensor of unknown element type or impossible size", key);
             return kNone;
         }
-        info.dtype = *type;
-        info.rank = static_cast<std::uint8_t>(shape.size());
-        std::vector<std::int64_t> both = shape;
-        both.resize(2 * shape.size(), 1);
-        std::uint64_t step = 1; // wraps only beside a dimension of 0, where nothing is addressed
-        for (std::size_t d = shape.size(); d-- > 0;) {
-            both[shape.size() + d] = static_cast<std::int64_t>(step);
-            step *= static_cast<std::uint64_t>(std::max<std::int64_t>(shape[d], 1));
-        }
-        info.dims = s_.builder.addDims(both);
-        info.firstPiece = static_cast<std::uint32_t>(c_.pieces.size());
-        s_.builder.charge(sizeof info + both.size() * 8 +
-                          chunks.size() * (sizeof(Piece) + 16 * shape.size()));
-        std::vector<std::vector<std::int64_t>> boxes;
+        const std::size_t firstPiece = c_.pieces.size();
+        s_.builder.charge(chunks.size() * (sizeof(Piece) + 16 * shape.size()));
+        std::vector<DcpBox> boxes;
         for (std::size_t i = 0; i < chunks.size() && s_.builder.withinBudget(); ++i)
             readChunk(key, chunks.item(i), shape, boxes);
-        info.pieceCount = static_cast<std::uint32_t>(c_.pieces.size()) - info.firstPiece;
-        checkCover(key, numel, shape.size(), boxes);
-        if (info.pieceCount == 0)
-            info.meta = true; // nothing to read: every part is missing
-        c_.tensors.push_back(info);
-        return s_.builder.reference(ValueKind::Tensor, static_cast<std::uint32_t>(c_.tensors.size() - 1));
+        if (const auto fault = coverFault(boxes, numel))
+            c_.report(problem(CkptFault::DcpChunk, metadata_, 0, *fault, false, key));
+        return s_.builder.piecedTensor(*type, shape, firstPiece);
     }
 
     // TensorProperties: a tuple as state (torch >= 2.0), or attributes.
@@ -303,26 +269,18 @@ private:
     }
 
     void readChunk(std::string_view key, Value chunk, const std::vector<std::int64_t>& shape,
-                   std::vector<std::vector<std::int64_t>>& boxes)
+                   std::vector<DcpBox>& boxes)
     {
-        std::vector<std::int64_t> box;
-        const bool object = chunk.is(ValueKind::Object);
+        DcpBox box;
         const std::size_t rank = shape.size();
-        if (!object || !dims(chunk.state().get("offsets"), box) || box.size() != rank ||
-            !dims(chunk.state().get("sizes"), box) || box.size() != 2 * rank) {
+        if (!chunk.is(ValueKind::Object) || !chunk.state().get("offsets").appendNumbers(box) ||
+            box.size() != rank || !chunk.state().get("sizes").appendNumbers(box) || box.size() != 2 * rank) {
             wrong("a chunk without offsets and sizes", key);
             return;
         }
-        for (std::size_t d = 0; d < rank; ++d) {
-            std::int64_t end = 0;
-            if (box[d] < 0 || box[rank + d] < 0 || !addInto(box[d], box[rank + d], end) || end > shape[d]) {
-                report(problem(CkptFault::DcpChunk, metadata_, 0,
-                               "a chunk at " + std::to_string(box[d]) + " of size " +
-                                   std::to_string(box[rank + d]) + " leaves dimension " + std::to_string(d) +
-                                   " of " + std::to_string(shape[d]),
-                               false, key));
-                return;
-            }
+        if (const auto fault = boxFault(box, shape)) {
+            c_.report(problem(CkptFault::DcpChunk, metadata_, 0, *fault, false, key));
+            return;
         }
         boxes.push_back(box);
         Piece piece;
@@ -340,37 +298,6 @@ private:
             return;
         piece.dims = s_.builder.addDims(box);
         c_.pieces.push_back(piece);
-    }
-
-    // Chunks fill the tensor exactly once.
-    void checkCover(std::string_view key, std::int64_t numel, std::size_t rank,
-                    const std::vector<std::vector<std::int64_t>>& boxes)
-    {
-        std::int64_t total = 0;
-        for (const auto& box : boxes) {
-            std::int64_t volume = 1;
-            for (std::size_t d = 0; d < rank; ++d)
-                volume *= box[rank + d]; // at most numel
-            total += volume;
-        }
-        bool overlap = false;
-        for (std::size_t i = 0; boxes.size() <= 1500 && i < boxes.size() && !overlap; ++i)
-            for (std::size_t k = i + 1; k < boxes.size() && !overlap; ++k) {
-                overlap = true;
-                for (std::size_t d = 0; d < rank; ++d) {
-                    const auto& a = boxes[i];
-                    const auto& b = boxes[k];
-                    overlap = overlap && a[d] < b[d] + b[rank + d] && b[d] < a[d] + a[rank + d];
-                }
-            }
-        if (overlap)
-            report(
-                problem(CkptFault::DcpChunk, metadata_, 0, "two chunks hold the same elements", false, key));
-        else if (total != numel)
-            report(problem(CkptFault::DcpChunk, metadata_, 0,
-                           "the chunks hold " + std::to_string(total) + " of " + std::to_string(numel) +
-                               " elements; torch fills the rest with whatever lies in memory",
-                           false, key));
     }
 
     NodeId readBytes(std::string_view key)
@@ -392,7 +319,7 @@ private:
                     "the item is no whole archive: " + (value ? c_.problems.back().why : value.problem().why),
                     false, key);
         c_.problems.resize(before);
-        report(std::move(p));
+        c_.report(std::move(p));
         return value ? *value : s_.builder.none();
     }
 

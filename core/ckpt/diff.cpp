@@ -176,6 +176,89 @@ std::vector<TieDiff> compareTies(const Side& a, const Side& b, const KeyMapping&
     return ties;
 }
 
+// The tensors of one line of the diff; kNone where there is none.
+struct Pair {
+    std::uint32_t a = kNone;
+    std::uint32_t b = kNone;
+
+    bool both() const { return a != kNone && b != kNone; }
+};
+
+// A line for each tensor of `a`, with its partner in `b` by the mapping, then for each tensor of `b` that has none.
+std::vector<Pair> pairTensors(const Side& a, const Side& b, CheckpointDiff& diff)
+{
+    std::unordered_map<std::string, std::size_t> placeInB;
+    for (std::size_t i = 0; i < b.tensors.size(); ++i)
+        placeInB.emplace(diff.mapping.fromB(b.tensors[i].name), i);
+    std::vector<bool> used(b.tensors.size());
+    std::vector<Pair> pairs;
+    const auto describeB = [&b](KeyDiff& key, const NamedTensor& tensor) {
+        key.keyB = tensor.name;
+        key.typeB = b.checkpoint->tensors[tensor.tensor].dtype;
+        key.shapeB = shapeOf(*b.checkpoint, tensor.tensor);
+    };
+    for (const NamedTensor& tensor : a.tensors) {
+        KeyDiff key;
+        key.keyA = tensor.name;
+        key.typeA = a.checkpoint->tensors[tensor.tensor].dtype;
+        key.shapeA = shapeOf(*a.checkpoint, tensor.tensor);
+        key.status = DiffStatus::OnlyA;
+        Pair pair{tensor.tensor, kNone};
+        const auto found = placeInB.find(diff.mapping.fromA(tensor.name));
+        if (found != placeInB.end() && !used[found->second]) {
+            used[found->second] = true;
+            describeB(key, b.tensors[found->second]);
+            pair.b = b.tensors[found->second].tensor;
+            key.status = key.shapeA == key.shapeB ? DiffStatus::Equal : DiffStatus::Shape;
+        }
+        diff.keys.push_back(std::move(key));
+        pairs.push_back(pair);
+    }
+    for (std::size_t i = 0; i < b.tensors.size(); ++i) {
+        if (used[i])
+            continue;
+        KeyDiff key;
+        describeB(key, b.tensors[i]);
+        key.status = DiffStatus::OnlyB;
+        diff.keys.push_back(std::move(key));
+        pairs.push_back({kNone, b.tensors[i].tensor});
+    }
+    return pairs;
+}
+
+// Takes pairs out that repeat the same bytes so often that nobody could go through them.
+void refuseRepeats(const Checkpoint& a, const Checkpoint& b, CheckpointDiff& diff, std::vector<Pair>& pairs)
+{
+    RepeatBudget budgetA(a), budgetB(b);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        Pair& pair = pairs[i];
+        if (!pair.both() || (budgetA.spend(a.tensors[pair.a]) && budgetB.spend(b.tensors[pair.b])))
+            continue;
+        diff.keys[i].status = DiffStatus::Unreadable;
+        diff.keys[i].problem = "The tensor repeats its bytes more often than can be gone through.";
+        pair = {};
+    }
+}
+
+// Opens both tensors. Sets the status where that says it all: unreadable, or another shape.
+void openPair(const Checkpoint& a, const Checkpoint& b, const Pair& pair, Job& job)
+{
+    KeyDiff& key = *job.key;
+    auto openA = TensorBytes::open(a, a.tensors[pair.a]);
+    auto openB = TensorBytes::open(b, b.tensors[pair.b]);
+    if (!openA.ok() || !openB.ok()) {
+        key.status = DiffStatus::Unreadable;
+        key.problem = (openA.ok() ? openB : openA).problem().toError().sentence();
+        return;
+    }
+    job.a.emplace(std::move(*openA));
+    job.b.emplace(std::move(*openB));
+    if (key.status == DiffStatus::Shape && key.shapeA.size() == 2 &&
+        std::equal(key.shapeA.begin(), key.shapeA.end(), key.shapeB.rbegin()) &&
+        isTransposed(*job.a, *job.b, key.shapeA[0], key.shapeA[1]))
+        key.status = DiffStatus::Transposed;
+}
+
 std::vector<std::string> namesOf(const Side& side)
 {
     std::vector<std::string> names;
@@ -242,76 +325,17 @@ CheckpointDiff diffCheckpoints(const Checkpoint& a, const Checkpoint& b, const D
     const Side sideA{&a, namedTensors(a)}, sideB{&b, namedTensors(b)};
     CheckpointDiff diff;
     diff.mapping = findMapping(namesOf(sideA), namesOf(sideB));
-
-    std::unordered_map<std::string, std::size_t> indexB;
-    for (std::size_t i = 0; i < sideB.tensors.size(); ++i)
-        indexB.emplace(diff.mapping.fromB(sideB.tensors[i].name), i);
-    std::vector<bool> usedB(sideB.tensors.size());
-    std::vector<std::pair<std::uint32_t, std::uint32_t>>
-        pairs; // tensors of each line, kNone where there is none
-    for (const NamedTensor& tensor : sideA.tensors) {
-        KeyDiff key;
-        key.keyA = tensor.name;
-        key.typeA = a.tensors[tensor.tensor].dtype;
-        key.shapeA = shapeOf(a, tensor.tensor);
-        key.status = DiffStatus::OnlyA;
-        std::uint32_t other = kNone;
-        const auto found = indexB.find(diff.mapping.fromA(tensor.name));
-        if (found != indexB.end() && !usedB[found->second]) {
-            usedB[found->second] = true;
-            other = sideB.tensors[found->second].tensor;
-            key.keyB = sideB.tensors[found->second].name;
-            key.typeB = b.tensors[other].dtype;
-            key.shapeB = shapeOf(b, other);
-            key.status = key.shapeA == key.shapeB ? DiffStatus::Equal : DiffStatus::Shape;
-        }
-        diff.keys.push_back(std::move(key));
-        pairs.emplace_back(tensor.tensor, other);
-    }
-    for (std::size_t i = 0; i < sideB.tensors.size(); ++i) {
-        if (usedB[i])
-            continue;
-        KeyDiff key;
-        key.keyB = sideB.tensors[i].name;
-        key.typeB = b.tensors[sideB.tensors[i].tensor].dtype;
-        key.shapeB = shapeOf(b, sideB.tensors[i].tensor);
-        key.status = DiffStatus::OnlyB;
-        diff.keys.push_back(std::move(key));
-        pairs.emplace_back(kNone, sideB.tensors[i].tensor);
-    }
-
-    // Open both sides of every pair, then cut the pairs into parts for the threads.
+    std::vector<Pair> pairs = pairTensors(sideA, sideB, diff);
+    refuseRepeats(a, b, diff, pairs);
     std::deque<Job> jobs;
-    RepeatBudget budgetA(a), budgetB(b);
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-        KeyDiff& key = diff.keys[i];
+    for (KeyDiff& key : diff.keys)
         jobs.emplace_back(&key);
-        auto& [first, second] = pairs[i];
-        if (first == kNone || second == kNone ||
-            (budgetA.spend(a.tensors[first]) && budgetB.spend(b.tensors[second])))
-            continue;
-        key.status = DiffStatus::Unreadable;
-        key.problem = "The tensor repeats its bytes more often than can be gone through.";
-        first = kNone;
-    }
     parallelFor(jobs.size(), options.threads, [&](std::size_t i) {
-        Job& job = jobs[i];
-        if (pairs[i].first == kNone || pairs[i].second == kNone)
-            return;
-        auto openA = TensorBytes::open(a, a.tensors[pairs[i].first]);
-        auto openB = TensorBytes::open(b, b.tensors[pairs[i].second]);
-        if (!openA.ok() || !openB.ok()) {
-            job.key->status = DiffStatus::Unreadable;
-            job.key->problem = (openA.ok() ? openB : openA).problem().toError().sentence();
-            return;
-        }
-        job.a.emplace(std::move(*openA));
-        job.b.emplace(std::move(*openB));
-        if (job.key->status == DiffStatus::Shape && job.key->shapeA.size() == 2 &&
-            std::equal(job.key->shapeA.begin(), job.key->shapeA.end(), job.key->shapeB.rbegin()) &&
-            isTransposed(*job.a, *job.b, job.key->shapeA[0], job.key->shapeA[1]))
-            job.key->status = DiffStatus::Transposed;
+        if (pairs[i].both())
+            openPair(a, b, pairs[i], jobs[i]);
     });
+
+    // The pairs are cut into parts for the threads.
     std::vector<Part> parts;
     for (Job& job : jobs) {
         if (job.key->status != DiffStatus::Equal)

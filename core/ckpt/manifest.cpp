@@ -3,7 +3,7 @@
 #include "core/ckpt/integrity.h"
 #include "core/ckpt/listing.h"
 #include "core/ckpt/manifest_values.h"
-#include "core/ckpt/save_value.h"
+#include "core/ckpt/strides.h"
 #include "core/ckpt/walk.h"
 
 #include <algorithm>

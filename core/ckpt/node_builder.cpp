@@ -2,6 +2,7 @@
 
 #include "core/ckpt/dict_key.h"
 #include "core/ckpt/large_block.h"
+#include "core/ckpt/strides.h"
 
 #include <algorithm>
 #include <cstring>
@@ -190,6 +191,27 @@ NodeId NodeBuilder::reference(ValueKind kind, std::uint32_t index)
     n.kind = kind;
     n.index = index;
     return add(n);
+}
+
+NodeId NodeBuilder::tensor(const TensorInfo& info)
+{
+    charge(sizeof info);
+    c.tensors.push_back(info);
+    return reference(ValueKind::Tensor, static_cast<std::uint32_t>(c.tensors.size() - 1));
+}
+
+NodeId NodeBuilder::piecedTensor(DType dtype, std::span<const std::int64_t> shape, std::size_t firstPiece)
+{
+    TensorInfo info;
+    info.dtype = dtype;
+    info.rank = static_cast<std::uint8_t>(shape.size());
+    charge(2 * sizeof(std::int64_t) * shape.size());
+    info.dims = addDims(shape);
+    addDims(rowMajorStride(shape));
+    info.firstPiece = static_cast<std::uint32_t>(firstPiece);
+    info.pieceCount = static_cast<std::uint32_t>(c.pieces.size() - firstPiece);
+    info.meta = info.pieceCount == 0; // nothing to read: every part is missing
+    return tensor(info);
 }
 
 void NodeBuilder::append(NodeId container, std::span<const NodeId> items)

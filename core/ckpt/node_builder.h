@@ -38,7 +38,10 @@ public:
     NodeId dict(DictType type);
     NodeId sequence(ValueKind kind, std::span<const NodeId> items); // Tuple, FrozenSet, Size, List
     NodeId object(NodeId cls, NodeId args);
-    NodeId reference(ValueKind kind, std::uint32_t index); // Tensor, Storage
+    NodeId reference(ValueKind kind, std::uint32_t index); // Storage
+    NodeId tensor(const TensorInfo& info);
+    // A row-major tensor put together from the pieces that were added since there were `firstPiece` of them.
+    NodeId piecedTensor(DType dtype, std::span<const std::int64_t> shape, std::size_t firstPiece);
 
     // `items` may point into the pool only if nothing is appended to it meanwhile.
     void append(NodeId container, std::span<const NodeId> items);

@@ -27,6 +27,16 @@ bool endsWithAny(std::string_view name, std::initializer_list<std::string_view> 
                        [name](std::string_view tail) { return name.ends_with(tail); });
 }
 
+bool isTorchName(std::string_view name)
+{
+    return endsWithAny(name, {".pt", ".pth", ".bin", ".ckpt"});
+}
+
+bool isCheckpointName(std::string_view name)
+{
+    return isTorchName(name) || endsWithAny(name, {".safetensors", ".pkl"});
+}
+
 // Programs choose the reader by the name: a sound file under the wrong one does not load.
 void checkExtension(Checkpoint& c, const std::string& name)
 {
@@ -34,14 +44,14 @@ void checkExtension(Checkpoint& c, const std::string& name)
     const bool is = c.container == Container::Safetensors;
     const bool torchFile =
         c.container == Container::Zip || c.container == Container::Legacy || c.container == Container::Tar;
-    if (!(named && torchFile) && !(is && endsWithAny(name, {".pt", ".pth", ".bin", ".ckpt"})))
+    if (!(named && torchFile) && !(is && isTorchName(name)))
         return;
     CkptProblem p;
     p.fault = CkptFault::WrongExtension;
     p.file = name;
     p.why = is ? "a safetensors file under a torch name" : "a torch file under a safetensors name";
     p.detail = std::string(containerName(c.container));
-    c.problems.push_back(std::move(p));
+    c.report(std::move(p));
 }
 
 // What was read of a file that shrank meanwhile is not to be trusted.
@@ -62,7 +72,7 @@ void readSingle(Checkpoint& c, std::shared_ptr<const MappedFile> file)
     if (root)
         c.root = *root;
     else
-        c.problems.push_back(root.problem());
+        c.report(root.problem());
     session.finish();
     checkExtension(c, name);
     addCutFile(c);
@@ -104,9 +114,7 @@ FolderKind kindOf(const std::vector<std::string>& files, std::string* index = nu
         return FolderKind::DcpHf;
     if (any([](const std::string& f) { return isShardName(f); }))
         return FolderKind::HfShards;
-    if (any([](const std::string& f) {
-            return endsWithAny(f, {".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".pkl"});
-        }))
+    if (any([](const std::string& f) { return isCheckpointName(f); }))
         return FolderKind::Files;
     return FolderKind::Unknown;
 }
@@ -136,7 +144,7 @@ void addProblem(Checkpoint& c, CkptFault fault, std::string file, std::string wh
     p.why = std::move(why);
     p.detail = std::move(detail);
     p.fatal = true;
-    c.problems.push_back(std::move(p));
+    c.report(std::move(p));
 }
 
 void openZeroLatest(PickleSession& session, const Folder& folder)
@@ -145,7 +153,7 @@ void openZeroLatest(PickleSession& session, const Folder& folder)
     c.container = Container::Zero;
     auto latest = folder.open("latest");
     if (!latest) {
-        c.problems.push_back(latest.problem());
+        c.report(latest.problem());
         return;
     }
     std::string name(reinterpret_cast<const char*>((*latest)->bytes().data()),
@@ -166,6 +174,21 @@ void openZeroLatest(PickleSession& session, const Folder& folder)
         return;
     }
     readZero(session, folder, folder.child(name));
+}
+
+// A folder of checkpoints that belong to nothing larger: a dict of their trees by file name.
+void readFiles(PickleSession& session, const Folder& folder)
+{
+    Checkpoint& c = session.c;
+    c.container = Container::Folder;
+    const NodeId root = session.builder.dict(DictType::Plain);
+    for (const std::string& name : c.fileNames) {
+        if (!isCheckpointName(name))
+            continue;
+        if (const NodeId tree = readMember(session, folder, name); tree != kNone)
+            session.builder.append(root, {session.builder.text(ValueKind::Str, c.keep(name)), tree});
+    }
+    c.root = root;
 }
 
 void readAnyFolder(Checkpoint& c, const std::string& path, const OpenOptions& options)
@@ -210,8 +233,7 @@ void readAnyFolder(Checkpoint& c, const std::string& path, const OpenOptions& op
         readDcpSafetensors(session, folder);
         break;
     case FolderKind::Files:
-        c.container = Container::Folder;
-        readFolder(session, folder);
+        readFiles(session, folder);
         break;
     case FolderKind::Unknown: {
         const std::string below = findBelow(folder, 3);

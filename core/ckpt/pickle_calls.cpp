@@ -1,5 +1,5 @@
-// The calls a pickle machine understands: torch's rebuild functions, a few containers of the standard library, numpy arrays.
-// Signatures: torch/_utils.py and torch/_tensor.py of torch 1.7 to 2.15, numpy/_core/multiarray.
+// The calls a pickle machine understands. Here those of the standard library, and torch's that make no tensor; pickle_tensors.cpp
+// and pickle_numpy.cpp have the others.
 #include "core/ckpt/bytes.h"
 #include "core/ckpt/legacy_reader.h"
 #include "core/ckpt/pickle_machine.h"
@@ -9,17 +9,6 @@
 #include <array>
 
 namespace lockstep {
-namespace {
-
-constexpr std::size_t kMaxRank = 255;
-
-bool textKind(ValueKind kind)
-{
-    return kind == ValueKind::Str || kind == ValueKind::Bytes;
-}
-
-} // namespace
-
 NodeId PickleMachine::arg(NodeId args, std::size_t i) const
 {
     return c_.pool[c_.nodes[args].range.first + i];
@@ -38,22 +27,6 @@ bool PickleMachine::boolArg(NodeId args, std::size_t i) const
 {
     std::int64_t value = 0;
     return intArg(args, i, value) && value != 0;
-}
-
-bool PickleMachine::dimsArg(NodeId id, std::vector<std::int64_t>& dims) const
-{
-    const Node& n = c_.nodes[id];
-    if (n.kind != ValueKind::Tuple && n.kind != ValueKind::List && n.kind != ValueKind::Size)
-        return false;
-    if (n.count > kMaxRank)
-        return false;
-    for (std::uint32_t i = 0; i < n.count; ++i) {
-        const Node& item = c_.nodes[c_.pool[n.range.first + i]];
-        if (item.kind != ValueKind::Int)
-            return false;
-        dims.push_back(item.integer);
-    }
-    return true;
 }
 
 CkptProblem PickleMachine::badArguments(NodeId callee, const std::string& why) const
@@ -123,78 +96,6 @@ PickleMachine::Problem PickleMachine::callBytes(KnownCall which, NodeId callee, 
     return foreign(callee, args);
 }
 
-PickleMachine::Problem PickleMachine::callNumpy(KnownCall which, NodeId callee, NodeId args)
-{
-    if (which == KnownCall::NumpyDtype) {
-        if (argCount(args) < 1 || !textKind(kind(arg(args, 0))))
-            return foreign(callee, args);
-        const std::string_view name = c_.value(arg(args, 0)).text();
-        // One byte has no order; numpy writes the order of wider types with BUILD.
-        const bool wide = !(name.ends_with("1") && name.size() == 2) && !name.starts_with('O');
-        b_.charge(48 + name.size());
-        push(b_.text(ValueKind::NumpyDtype, c_.keep((wide ? "<" : "|") + std::string(name.substr(0, 64)))));
-        return std::nullopt;
-    }
-    NumpyInfo info;
-    if (which == KnownCall::NumpyScalar) {
-        if (argCount(args) < 1 || kind(arg(args, 0)) != ValueKind::NumpyDtype)
-            return foreign(callee, args);
-        info.dtype = c_.value(arg(args, 0)).text();
-        const Value bytes = argCount(args) > 1 ? c_.value(arg(args, 1)) : Value();
-        info.objects = !bytes.is(ValueKind::Bytes);
-        if (bytes.is(ValueKind::Bytes))
-            info.bytes = bytes.text();
-    }
-    b_.charge(sizeof info);
-    c_.numpy.push_back(info);
-    push(b_.reference(which == KnownCall::NumpyScalar ? ValueKind::NumpyScalar : ValueKind::NumpyArray,
-                      static_cast<std::uint32_t>(c_.numpy.size() - 1)));
-    return std::nullopt;
-}
-
-PickleMachine::Problem PickleMachine::buildNumpy(NodeId target, NodeId state)
-{
-    const Value v = c_.value(state);
-    if (!v.is(ValueKind::Tuple))
-        return problem(CkptFault::PickleType, "the state of a numpy object is not a tuple");
-    if (kind(target) == ValueKind::NumpyDtype) {
-        // (version, byte order, subtype, names, fields, size, alignment, flags[, metadata])
-        if (v.size() < 2 || !textKind(v.item(1).kind()) || v.item(1).text().size() != 1)
-            return problem(CkptFault::PickleType, "a numpy element type without a byte order");
-        std::string text(c_.value(target).text());
-        const char order = v.item(1).text()[0];
-        if (!text.empty())
-            text[0] = order == '=' ? '<' : order;
-        b_.charge(48 + text.size());
-        c_.nodes[target].text = c_.keep(std::move(text)).data();
-        return std::nullopt;
-    }
-    // ([version,] shape, dtype, is_fortran, data)
-    const std::size_t at = v.size() == 5 ? 1 : 0;
-    std::vector<std::int64_t> dims;
-    if (v.size() != at + 4 || !dimsArg(v.item(at).id(), dims))
-        return problem(CkptFault::PickleType, "a numpy array without shape, element type, order and data");
-    NumpyInfo& info = c_.numpy[c_.nodes[target].index];
-    if (v.item(at + 1).is(ValueKind::NumpyDtype))
-        info.dtype = v.item(at + 1).text();
-    info.fortran = v.item(at + 2).is(ValueKind::Bool) && v.item(at + 2).boolean();
-    b_.charge(dims.size() * sizeof(std::int64_t));
-    info.dims = b_.addDims(dims);
-    info.rank = static_cast<std::uint32_t>(dims.size());
-    const Value data = v.item(at + 3);
-    info.objects = !textKind(data.kind()) && !data.is(ValueKind::ByteArray);
-    if (data.is(ValueKind::Str)) { // Python 2 wrote the bytes as text
-        std::string bytes;
-        if (utf8ToLatin1(data.text(), bytes)) {
-            b_.charge(bytes.size() + sizeof bytes);
-            info.bytes = c_.keep(std::move(bytes));
-        }
-    } else if (!info.objects) {
-        info.bytes = data.text();
-    }
-    return std::nullopt;
-}
-
 PickleMachine::Problem PickleMachine::loadFromBytes(NodeId callee, NodeId args)
 {
     constexpr int kMaxNesting = 4;
@@ -226,6 +127,111 @@ PickleMachine::Problem PickleMachine::loadFromBytes(NodeId callee, NodeId args)
     return std::nullopt;
 }
 
+PickleMachine::Problem PickleMachine::callSize(NodeId callee, NodeId args)
+{
+    const std::size_t count = argCount(args);
+    std::vector<std::int64_t> dims;
+    if (count > 1 || (count == 1 && !c_.value(arg(args, 0)).appendNumbers(dims)))
+        return foreign(callee, args);
+    const Node* from = count == 1 ? &c_.nodes[arg(args, 0)] : nullptr;
+    std::vector<NodeId> items;
+    for (std::uint32_t i = 0; from && i < from->count; ++i)
+        items.push_back(c_.pool[from->range.first + i]);
+    push(b_.sequence(ValueKind::Size, items));
+    return std::nullopt;
+}
+
+PickleMachine::Problem PickleMachine::callDevice(NodeId callee, NodeId args)
+{
+    const std::size_t count = argCount(args);
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) {
+        const Value v = c_.value(arg(args, i));
+        if (!v.is(ValueKind::Str) && !v.is(ValueKind::Int))
+            return foreign(callee, args);
+        text +=
+            (i > 0 ? ":" : "") + (v.is(ValueKind::Str) ? std::string(v.text().substr(0, 200)) : v.decimal());
+    }
+    b_.charge(text.size() + sizeof text);
+    push(b_.text(ValueKind::Device, c_.keep(std::move(text))));
+    return std::nullopt;
+}
+
+PickleMachine::Problem PickleMachine::callSet(KnownCall which, NodeId callee, NodeId args)
+{
+    const std::size_t count = argCount(args);
+    if (count > 1)
+        return foreign(callee, args);
+    const NodeId set = b_.container(which == KnownCall::Set ? ValueKind::Set : ValueKind::FrozenSet);
+    if (count == 1) {
+        const Value from = c_.value(arg(args, 0));
+        if (!from.is(ValueKind::List) && !from.is(ValueKind::Tuple) && !from.is(ValueKind::Set) &&
+            !from.is(ValueKind::FrozenSet))
+            return foreign(callee, args);
+        std::vector<NodeId> items;
+        for (std::size_t i = 0; i < from.size(); ++i)
+            items.push_back(from.item(i).id());
+        b_.append(set, items);
+    }
+    push(set);
+    return std::nullopt;
+}
+
+PickleMachine::Problem PickleMachine::callComplex(NodeId callee, NodeId args)
+{
+    const std::size_t count = argCount(args);
+    std::array<double, 2> parts = {};
+    for (std::size_t i = 0; i < count; ++i) {
+        const Node& n = c_.nodes[arg(args, i)];
+        if (i >= 2 || (n.kind != ValueKind::Float && n.kind != ValueKind::Int))
+            return foreign(callee, args);
+        parts[i] = n.kind == ValueKind::Float ? n.real : static_cast<double>(n.integer);
+    }
+    b_.charge(64);
+    push(b_.complex(parts[0], parts[1]));
+    return std::nullopt;
+}
+
+// How protocols below 4 write nested classes, and Python 3.11 enum members: a name behind a name.
+PickleMachine::Problem PickleMachine::callGetAttr(NodeId callee, NodeId args)
+{
+    const std::size_t count = argCount(args);
+    if (count == 2 && kind(arg(args, 1)) == ValueKind::Str && kind(arg(args, 0)) == ValueKind::Global) {
+        const auto* outer = entryOf(arg(args, 0));
+        if (!outer || (outer->meaning.call == KnownCall::None && !outer->meaning.storageClass)) {
+            const std::string_view base = c_.value(arg(args, 0)).text();
+            const std::string_view name = c_.value(arg(args, 1)).text();
+            b_.charge(base.size() + name.size() + 64);
+            push(b_.text(ValueKind::Global, c_.keep(std::string(base) + "." + std::string(name))));
+            return std::nullopt;
+        }
+    }
+    return foreign(callee, args);
+}
+
+// (class, base, state): protocols 0 and 1 write instances this way.
+PickleMachine::Problem PickleMachine::callReconstructor(NodeId callee, NodeId args)
+{
+    const std::size_t count = argCount(args);
+    if (count < 1 || kind(arg(args, 0)) != ValueKind::Global)
+        return foreign(callee, args);
+    const auto* entry = entryOf(arg(args, 0));
+    if (entry && entry->meaning.call != KnownCall::None)
+        return knownCall(entry->meaning.call == KnownCall::Reconstructor ? KnownCall::None
+                                                                         : entry->meaning.call,
+                         arg(args, 0), b_.emptyTuple());
+    const NodeId id = b_.object(arg(args, 0), b_.emptyTuple());
+    if (count > 2 && b_.withinBudget()) {
+        auto& record = c_.objects[c_.nodes[id].index];
+        if (kind(arg(args, 2)) == ValueKind::Dict)
+            record.items = arg(args, 2);
+        else if (kind(arg(args, 2)) == ValueKind::List)
+            record.list = arg(args, 2);
+    }
+    push(id);
+    return std::nullopt;
+}
+
 PickleMachine::Problem PickleMachine::knownCall(KnownCall which, NodeId callee, NodeId args)
 {
     const std::size_t count = argCount(args);
@@ -235,20 +241,8 @@ PickleMachine::Problem PickleMachine::knownCall(KnownCall which, NodeId callee, 
     case KnownCall::RebuildTensorV3:
         return rebuildTensor(which, callee, args);
     case KnownCall::RebuildParameter:
-    case KnownCall::RebuildParameterWithState: {
-        if (count < 3)
-            return badArguments(callee, "arguments are missing");
-        if (kind(arg(args, 0)) != ValueKind::Tensor)
-            return foreign(callee, args);
-        TensorInfo info = c_.value(arg(args, 0)).tensor();
-        info.parameter = true;
-        info.requiresGrad = boolArg(args, 1);
-        if (which == KnownCall::RebuildParameterWithState && count > 3 &&
-            kind(arg(args, 3)) != ValueKind::None)
-            info.attributes = arg(args, 3);
-        push(addTensor(info));
-        return std::nullopt;
-    }
+    case KnownCall::RebuildParameterWithState:
+        return rebuildParameter(which, callee, args);
     case KnownCall::RebuildQTensor:
         return rebuildQuantised(callee, args);
     case KnownCall::RebuildSparse:
@@ -274,30 +268,10 @@ PickleMachine::Problem PickleMachine::knownCall(KnownCall which, NodeId callee, 
     case KnownCall::DefaultDict:
     case KnownCall::Counter:
         return callDict(which, callee, args);
-    case KnownCall::Size: {
-        std::vector<std::int64_t> dims;
-        if (count > 1 || (count == 1 && !dimsArg(arg(args, 0), dims)))
-            return foreign(callee, args);
-        const Node* from = count == 1 ? &c_.nodes[arg(args, 0)] : nullptr;
-        std::vector<NodeId> items;
-        for (std::uint32_t i = 0; from && i < from->count; ++i)
-            items.push_back(c_.pool[from->range.first + i]);
-        push(b_.sequence(ValueKind::Size, items));
-        return std::nullopt;
-    }
-    case KnownCall::Device: {
-        std::string text;
-        for (std::size_t i = 0; i < count; ++i) {
-            const Value v = c_.value(arg(args, i));
-            if (!v.is(ValueKind::Str) && !v.is(ValueKind::Int))
-                return foreign(callee, args);
-            text += (i > 0 ? ":" : "") +
-                    (v.is(ValueKind::Str) ? std::string(v.text().substr(0, 200)) : v.decimal());
-        }
-        b_.charge(text.size() + sizeof text);
-        push(b_.text(ValueKind::Device, c_.keep(std::move(text))));
-        return std::nullopt;
-    }
+    case KnownCall::Size:
+        return callSize(callee, args);
+    case KnownCall::Device:
+        return callDevice(callee, args);
     case KnownCall::GetLayout:
         if (count != 1 || kind(arg(args, 0)) != ValueKind::Str)
             return foreign(callee, args);
@@ -308,73 +282,18 @@ PickleMachine::Problem PickleMachine::knownCall(KnownCall which, NodeId callee, 
     case KnownCall::Bytes:
         return callBytes(which, callee, args);
     case KnownCall::Set:
-    case KnownCall::FrozenSet: {
-        if (count > 1)
-            return foreign(callee, args);
-        const NodeId set = b_.container(which == KnownCall::Set ? ValueKind::Set : ValueKind::FrozenSet);
-        if (count == 1) {
-            const Value from = c_.value(arg(args, 0));
-            if (!from.is(ValueKind::List) && !from.is(ValueKind::Tuple) && !from.is(ValueKind::Set) &&
-                !from.is(ValueKind::FrozenSet))
-                return foreign(callee, args);
-            std::vector<NodeId> items;
-            for (std::size_t i = 0; i < from.size(); ++i)
-                items.push_back(from.item(i).id());
-            b_.append(set, items);
-        }
-        push(set);
-        return std::nullopt;
-    }
-    case KnownCall::Complex: {
-        std::array<double, 2> parts = {};
-        for (std::size_t i = 0; i < count; ++i) {
-            const Node& n = c_.nodes[arg(args, i)];
-            if (i >= 2 || (n.kind != ValueKind::Float && n.kind != ValueKind::Int))
-                return foreign(callee, args);
-            parts[i] = n.kind == ValueKind::Float ? n.real : static_cast<double>(n.integer);
-        }
-        b_.charge(64);
-        push(b_.complex(parts[0], parts[1]));
-        return std::nullopt;
-    }
+    case KnownCall::FrozenSet:
+        return callSet(which, callee, args);
+    case KnownCall::Complex:
+        return callComplex(callee, args);
     case KnownCall::NumpyReconstruct:
     case KnownCall::NumpyScalar:
     case KnownCall::NumpyDtype:
         return callNumpy(which, callee, args);
-    case KnownCall::GetAttr: {
-        // How protocols below 4 write nested classes, and Python 3.11 enum members: a name behind a name.
-        if (count == 2 && kind(arg(args, 1)) == ValueKind::Str && kind(arg(args, 0)) == ValueKind::Global) {
-            const auto* outer = entryOf(arg(args, 0));
-            if (!outer || (outer->meaning.call == KnownCall::None && !outer->meaning.storageClass)) {
-                const std::string_view base = c_.value(arg(args, 0)).text();
-                const std::string_view name = c_.value(arg(args, 1)).text();
-                b_.charge(base.size() + name.size() + 64);
-                push(b_.text(ValueKind::Global, c_.keep(std::string(base) + "." + std::string(name))));
-                return std::nullopt;
-            }
-        }
-        return foreign(callee, args);
-    }
-    case KnownCall::Reconstructor: {
-        // (class, base, state): protocols 0 and 1 write instances this way.
-        if (count < 1 || kind(arg(args, 0)) != ValueKind::Global)
-            return foreign(callee, args);
-        const auto* entry = entryOf(arg(args, 0));
-        if (entry && entry->meaning.call != KnownCall::None)
-            return knownCall(entry->meaning.call == KnownCall::Reconstructor ? KnownCall::None
-                                                                             : entry->meaning.call,
-                             arg(args, 0), b_.emptyTuple());
-        const NodeId id = b_.object(arg(args, 0), b_.emptyTuple());
-        if (count > 2 && b_.withinBudget()) {
-            auto& record = c_.objects[c_.nodes[id].index];
-            if (kind(arg(args, 2)) == ValueKind::Dict)
-                record.items = arg(args, 2);
-            else if (kind(arg(args, 2)) == ValueKind::List)
-                record.list = arg(args, 2);
-        }
-        push(id);
-        return std::nullopt;
-    }
+    case KnownCall::GetAttr:
+        return callGetAttr(callee, args);
+    case KnownCall::Reconstructor:
+        return callReconstructor(callee, args);
     case KnownCall::LoadFromBytes:
         return loadFromBytes(callee, args);
     case KnownCall::None:

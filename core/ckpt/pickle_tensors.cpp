@@ -2,11 +2,10 @@
 // Signatures: torch 1.7 to 2.15.
 #include "core/ckpt/bytes.h"
 #include "core/ckpt/pickle_machine.h"
+#include "core/ckpt/strides.h"
 
 namespace lockstep {
 namespace {
-
-constexpr std::size_t kMaxProblems = 1000;
 
 std::string_view withoutTorch(std::string_view name)
 {
@@ -26,13 +25,6 @@ std::optional<Layout> layoutFromName(std::string_view name)
 
 } // namespace
 
-NodeId PickleMachine::addTensor(const TensorInfo& info)
-{
-    b_.charge(sizeof info);
-    c_.tensors.push_back(info);
-    return b_.reference(ValueKind::Tensor, static_cast<std::uint32_t>(c_.tensors.size() - 1));
-}
-
 // (storage, offset, size, stride, ...) of every strided tensor.
 PickleMachine::Problem PickleMachine::strided(NodeId args, TensorInfo& info, NodeId callee)
 {
@@ -40,10 +32,10 @@ PickleMachine::Problem PickleMachine::strided(NodeId args, TensorInfo& info, Nod
         return badArguments(callee, "the first argument is not a storage");
     const Checkpoint::StorageUse use = c_.storageUses[c_.nodes[arg(args, 0)].index];
     dims_.clear();
-    if (!intArg(args, 1, info.offset) || !dimsArg(arg(args, 2), dims_))
+    if (!intArg(args, 1, info.offset) || !c_.value(arg(args, 2)).appendNumbers(dims_))
         return badArguments(callee, "offset or size is not made of whole numbers");
     const std::size_t rank = dims_.size();
-    if (!dimsArg(arg(args, 3), dims_))
+    if (!c_.value(arg(args, 3)).appendNumbers(dims_))
         return badArguments(callee, "the stride is not made of whole numbers");
     if (dims_.size() != 2 * rank)
         return problem(CkptFault::TensorShape, "size has " + std::to_string(rank) +
@@ -60,39 +52,25 @@ PickleMachine::Problem PickleMachine::strided(NodeId args, TensorInfo& info, Nod
     return std::nullopt;
 }
 
-PickleMachine::Problem PickleMachine::checkBounds(const TensorInfo& info, const Checkpoint::StorageUse& use,
-                                                  NodeId)
+// What the pickle announces counts here; whether the record is as long is a question of its own.
+void PickleMachine::checkBounds(const TensorInfo& info, const Checkpoint::StorageUse& use)
 {
     const StorageInfo& storage = c_.storages[use.storage];
     if (storage.meta)
-        return std::nullopt;
-    std::int64_t last = info.offset;
-    bool fits = info.offset >= 0;
-    bool empty = false;
-    const auto shape = c_.shape(info);
-    const auto stride = c_.stride(info);
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-        std::int64_t reach = 0;
-        empty = empty || shape[d] == 0;
-        fits = fits && mulInto<std::int64_t>(shape[d] - 1, stride[d], reach) && addInto(last, reach, last);
-    }
-    if (empty && info.offset >= 0)
-        return std::nullopt;
-    // What the pickle announces counts here; whether the record is as long is a question of its own.
-    std::int64_t announced = 0;
+        return;
+    const auto end = viewEnd(c_.shape(info), c_.stride(info), info.offset);
     const std::int64_t unit = use.dtype ? static_cast<std::int64_t>(itemSize(*use.dtype)) : 1;
-    const auto size = static_cast<std::int64_t>(itemSize(info.dtype));
-    std::int64_t need = 0;
-    fits = fits && mulInto(use.elements, unit, announced) && addInto<std::int64_t>(last, 1, need) &&
-           mulInto(need, size, need) && need <= announced;
-    if (fits || c_.problems.size() >= kMaxProblems)
-        return std::nullopt;
-    CkptProblem p = problem(CkptFault::TensorBounds, "a tensor reaches element " + std::to_string(last) +
-                                                         " of a storage of " + std::to_string(use.elements));
+    std::int64_t announced = 0, need = 0;
+    if (end && mulInto(use.elements, unit, announced) &&
+        mulInto(*end, static_cast<std::int64_t>(itemSize(info.dtype)), need) && need <= announced)
+        return;
+    CkptProblem p =
+        problem(CkptFault::TensorBounds, "a tensor reaches element " +
+                                             (end ? std::to_string(*end - 1) : std::string("2^63")) +
+                                             " of a storage of " + std::to_string(use.elements));
     p.fatal = false;
     p.record = "storage " + std::string(storage.key);
-    c_.problems.push_back(std::move(p));
-    return std::nullopt;
+    c_.report(std::move(p));
 }
 
 void PickleMachine::bits(NodeId metadata, TensorInfo& info) const
@@ -129,9 +107,24 @@ PickleMachine::Problem PickleMachine::rebuildTensor(KnownCall which, NodeId call
         if (argCount(args) > metadata)
             bits(arg(args, metadata), info);
     }
-    if (auto failed = checkBounds(info, c_.storageUses[c_.nodes[arg(args, 0)].index], callee))
-        return failed;
-    push(addTensor(info));
+    checkBounds(info, c_.storageUses[c_.nodes[arg(args, 0)].index]);
+    push(b_.tensor(info));
+    return std::nullopt;
+}
+
+PickleMachine::Problem PickleMachine::rebuildParameter(KnownCall which, NodeId callee, NodeId args)
+{
+    const std::size_t count = argCount(args);
+    if (count < 3)
+        return badArguments(callee, "arguments are missing");
+    if (kind(arg(args, 0)) != ValueKind::Tensor)
+        return foreign(callee, args);
+    TensorInfo info = c_.value(arg(args, 0)).tensor();
+    info.parameter = true;
+    info.requiresGrad = boolArg(args, 1);
+    if (which == KnownCall::RebuildParameterWithState && count > 3 && kind(arg(args, 3)) != ValueKind::None)
+        info.attributes = arg(args, 3);
+    push(b_.tensor(info));
     return std::nullopt;
 }
 
@@ -168,12 +161,11 @@ PickleMachine::Problem PickleMachine::rebuildQuantised(NodeId callee, NodeId arg
         extra.parts = {{"scales", arg(q, 1)}, {"zero_points", arg(q, 2)}};
     }
     info.requiresGrad = boolArg(args, 5);
-    if (auto failed = checkBounds(info, c_.storageUses[c_.nodes[arg(args, 0)].index], callee))
-        return failed;
+    checkBounds(info, c_.storageUses[c_.nodes[arg(args, 0)].index]);
     b_.charge(sizeof extra + 64);
     info.extra = static_cast<std::uint32_t>(c_.extras.size());
     c_.extras.push_back(std::move(extra));
-    push(addTensor(info));
+    push(b_.tensor(info));
     return std::nullopt;
 }
 
@@ -203,7 +195,7 @@ PickleMachine::Problem PickleMachine::rebuildSparse(NodeId callee, NodeId args)
     info.strides = false;
     info.dtype = values.dtype;
     std::vector<std::int64_t> dims;
-    if (!dimsArg(arg(parts, count), dims))
+    if (!c_.value(arg(parts, count)).appendNumbers(dims))
         return badArguments(callee, "the size is not made of whole numbers");
     for (const std::int64_t n : dims)
         if (n < 0)
@@ -222,7 +214,7 @@ PickleMachine::Problem PickleMachine::rebuildSparse(NodeId callee, NodeId args)
     info.dims = b_.addDims(dims);
     info.extra = static_cast<std::uint32_t>(c_.extras.size());
     c_.extras.push_back(std::move(extra));
-    push(addTensor(info));
+    push(b_.tensor(info));
     return std::nullopt;
 }
 
@@ -246,7 +238,7 @@ PickleMachine::Problem PickleMachine::rebuildNested(NodeId callee, NodeId args)
     b_.charge(sizeof extra + 128);
     info.extra = static_cast<std::uint32_t>(c_.extras.size());
     c_.extras.push_back(std::move(extra));
-    push(addTensor(info));
+    push(b_.tensor(info));
     return std::nullopt;
 }
 
@@ -265,12 +257,12 @@ PickleMachine::Problem PickleMachine::rebuildWrapper(NodeId callee, NodeId args)
                        "element type " + std::string(c_.value(arg(args, at)).text()) + " is not known");
     info.dtype = *type;
     std::vector<std::int64_t> dims;
-    if (!dimsArg(arg(args, at + 1), dims))
+    if (!c_.value(arg(args, at + 1)).appendNumbers(dims))
         return badArguments(callee, "the size is not made of whole numbers");
     const std::size_t rank = dims.size();
     if (kind(arg(args, at + 2)) == ValueKind::None)
         info.strides = false;
-    else if (!dimsArg(arg(args, at + 2), dims))
+    else if (!c_.value(arg(args, at + 2)).appendNumbers(dims))
         return badArguments(callee, "the stride is not made of whole numbers");
     if (info.strides && dims.size() != 2 * rank)
         return problem(CkptFault::TensorShape, "size and stride differ in length");
@@ -298,7 +290,7 @@ PickleMachine::Problem PickleMachine::rebuildWrapper(NodeId callee, NodeId args)
         if (kind(info.pyClass) != ValueKind::Global)
             return badArguments(callee, "no class");
     }
-    push(addTensor(info));
+    push(b_.tensor(info));
     return std::nullopt;
 }
 
@@ -321,7 +313,7 @@ PickleMachine::Problem PickleMachine::rebuildFromType(NodeId callee, NodeId args
     info.pyClass = name == "torch.Tensor" || name == "torch.nn.parameter.Parameter" ? kNone : arg(args, 1);
     if (kind(arg(args, 3)) != ValueKind::None)
         info.attributes = arg(args, 3);
-    stack_.back() = addTensor(info);
+    stack_.back() = b_.tensor(info);
     return std::nullopt;
 }
 

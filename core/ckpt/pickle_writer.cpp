@@ -1,6 +1,7 @@
 #include "core/ckpt/pickle_writer.h"
 
 #include "core/ckpt/pickle_emitter.h"
+#include "core/ckpt/strides.h"
 
 #include <algorithm>
 #include <array>
@@ -49,28 +50,6 @@ bool allowed(const SaveGlobal& global)
 Error refuse(std::string why)
 {
     return Error{ErrorKind::Usage, "The value cannot be saved", std::move(why), ""};
-}
-
-// Whether every element of the view lies inside its storage; all arithmetic is checked.
-bool fits(const SaveTensor& tensor)
-{
-    if (tensor.shape.size() != tensor.stride.size() || tensor.offset < 0)
-        return false;
-    std::int64_t last = tensor.offset;
-    bool empty = false;
-    for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
-        if (tensor.shape[i] < 0 || tensor.stride[i] < 0)
-            return false;
-        empty = empty || tensor.shape[i] == 0;
-        std::int64_t reach = 0;
-        if (tensor.shape[i] > 0 && (__builtin_mul_overflow(tensor.shape[i] - 1, tensor.stride[i], &reach) ||
-                                    __builtin_add_overflow(last, reach, &last)))
-            return false;
-    }
-    if (empty)
-        return true;
-    const std::uint64_t items = tensor.storage->size / itemSize(tensor.dtype);
-    return static_cast<std::uint64_t>(last) < items;
 }
 
 class Pickler
@@ -207,7 +186,8 @@ void Pickler::noteNewType(std::string_view type)
 
 Status Pickler::writeTensor(const SaveTensor& tensor)
 {
-    if (!fits(tensor))
+    const auto end = viewEnd(tensor.shape, tensor.stride, tensor.offset);
+    if (!end || static_cast<std::uint64_t>(*end) > tensor.storage->size / itemSize(tensor.dtype))
         return refuse("a tensor's shape, stride or offset leaves its storage of " +
                       std::to_string(tensor.storage->size) + " bytes");
     const DTypeInfo& info = dtypeInfo(tensor.dtype);

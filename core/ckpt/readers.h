@@ -25,10 +25,11 @@ CkptResult<NodeId> readFile(PickleSession& session, std::uint32_t file, Containe
 class Folder;
 // Opens and reads one file of a folder; kNone after a problem, which is reported.
 NodeId readMember(PickleSession& session, const Folder& folder, const std::string& name);
+// A tensor over bytes of its own, as every tensor of a safetensors file is.
+bool isPlainTensor(Value value);
 void readDcp(PickleSession& session, const Folder& folder, bool readItems);
 void readDcpSafetensors(PickleSession& session, const Folder& folder);
 void readHfIndex(PickleSession& session, const Folder& folder, const std::string& index);
 void readZero(PickleSession& session, const Folder& folder, const Folder& step);
-void readFolder(PickleSession& session, const Folder& folder);
 
 } // namespace lockstep

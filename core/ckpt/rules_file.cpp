@@ -1,10 +1,12 @@
 // Rows 16 to 29, 36 to 40, N1, N3 and N4: damage to files and folders. The readers and the integrity check say what is wrong
 // at which byte (fault.h); here the faults of one file are read together and become the one story that explains them.
 #include "core/ckpt/bytes.h"
+#include "core/ckpt/fault_row.h"
 #include "core/ckpt/verdict.h"
 #include "core/ckpt/walk.h"
 #include "core/ckpt/zip_archive.h"
-#include "core/ckpt/zip_scan.h"
+#include "core/ckpt/zip_evidence.h"
+#include "core/ckpt/zip_format.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,109 +15,6 @@
 
 namespace lockstep {
 namespace {
-
-using Problems = std::vector<const CkptProblem*>;
-
-bool any(const Problems& problems, std::initializer_list<CkptFault> faults)
-{
-    return std::any_of(problems.begin(), problems.end(), [&](const CkptProblem* p) {
-        return std::find(faults.begin(), faults.end(), p->fault) != faults.end();
-    });
-}
-
-// What a zip's local headers say beside its directory.
-struct ZipEvidence {
-    bool read = false;
-    bool repeatedNames = false;  // two records of one name at two places: two saves in one file
-    std::size_t otherWriter = 0; // records that fit their own descriptor and not the directory
-    bool brokenInside = false;   // a record ends nowhere and whole ones follow: something was written over it
-    std::uint64_t size = 0;
-    ZipScan scan;
-};
-
-// Two archives under different top folders also make two saves in one file.
-std::size_t pickles(const ZipScan& scan)
-{
-    return static_cast<std::size_t>(
-        std::count_if(scan.records.begin(), scan.records.end(), [](const ScannedRecord& r) {
-            return r.name.ends_with("/data.pkl") && std::count(r.name.begin(), r.name.end(), '/') == 1;
-        }));
-}
-
-// Row of a fault that stands alone.
-std::string_view rowOf(const CkptProblem& problem, Container container)
-{
-    const bool zip = container == Container::Zip;
-    switch (problem.fault) {
-    case CkptFault::Empty:
-        return "18";
-    case CkptFault::NotCheckpoint:
-        return "N1";
-    case CkptFault::LfsPointer:
-        return "26";
-    case CkptFault::HtmlPage:
-        return "27";
-    case CkptFault::OnlyZeros:
-    case CkptFault::ZipNoEnd:
-        return "16";
-    case CkptFault::WrongExtension:
-        return "28";
-    case CkptFault::CannotRead:
-        return "24";
-    case CkptFault::TrailingBytes:
-        return "N4";
-    case CkptFault::ZipTopFolder:
-        return "25";
-    case CkptFault::ZipNoPickle:
-        return problem.detail == "foreign" ? "N1" : "19";
-    case CkptFault::ZipRewritten:
-        return "N3";
-    case CkptFault::PickleTruncated:
-    case CkptFault::LegacyStorage:
-    case CkptFault::TarHeader:
-    case CkptFault::TarMember:
-        return zip ? "24" : "16";
-    case CkptFault::LegacyHeader:
-    case CkptFault::LegacyKeys:
-        return "21";
-    case CkptFault::FolderUnknown:
-        return "N1";
-    case CkptFault::FolderLevel:
-    case CkptFault::ZeroLatest:
-        return "38";
-    case CkptFault::UnsafePath:
-    case CkptFault::FileMissing:
-        return container == Container::Dcp || container == Container::DcpHf ? "37"
-               : container == Container::Zero                               ? "39"
-                                                                            : "29";
-    case CkptFault::DcpNoMetadata:
-    case CkptFault::DcpMetadata:
-        return "36";
-    case CkptFault::DcpItem:
-    case CkptFault::DcpChunk:
-        return "37";
-    case CkptFault::IndexJson:
-    case CkptFault::IndexKey:
-        return "29";
-    case CkptFault::ZeroFiles:
-        return "39";
-    case CkptFault::ZeroPartition:
-        return "40";
-    default:
-        break;
-    }
-    // Pickles of the legacy form have no checksum; one that makes no sense in the middle was written over.
-    if (container == Container::Legacy)
-        return "21";
-    return "24";
-}
-
-// What torch says about a cut zip depends on its size alone: between about 4 and 64 KiB its search for the end record runs into
-// the beginning of the file. That text has a row of its own.
-std::string_view cutRow(std::uint64_t size)
-{
-    return size > 4096 && size <= 65536 ? "17" : "16";
-}
 
 std::string byteText(std::uint64_t bytes)
 {
@@ -140,7 +39,7 @@ public:
         if (problems_.empty())
             return;
         if (checkpoint_.container == Container::Zip || startsLikeZip())
-            readEvidence();
+            zip_ = readZipEvidence(checkpoint_, problems_);
         if (wholeFile())
             return;
         cutSafetensors();
@@ -169,8 +68,8 @@ private:
         return fault == CkptFault::DcpNoMetadata || fault == CkptFault::DcpMetadata ||
                fault == CkptFault::ZeroLatest || fault == CkptFault::FolderLevel;
     }
-    void readEvidence();
     bool wholeFile();
+    void cutZip(const CkptProblem& problem);
     void cutSafetensors();
     void records();
     void add(std::string_view row, const CkptProblem& problem, std::string sentence);
@@ -186,41 +85,10 @@ private:
     const RuleContext& context_;
     const Checkpoint& checkpoint_;
     std::vector<Verdict>& out_;
-    Problems problems_;
+    std::vector<const CkptProblem*> problems_;
     ZipEvidence zip_;
     mutable std::optional<std::vector<TensorLeaf>> tensors_;
 };
-
-void FileStory::readEvidence()
-{
-    if (checkpoint_.files.empty())
-        return;
-    const MappedFile& file = *checkpoint_.files.front();
-    zip_.read = true;
-    zip_.size = file.size();
-    // Only a damaged archive is walked by its local headers: that reads the whole file.
-    if (any(problems_,
-            {CkptFault::ZipNoEnd, CkptFault::ZipEnd, CkptFault::ZipDirectory, CkptFault::ZipLocalHeader,
-             CkptFault::ZipName, CkptFault::ZipOverlap, CkptFault::TrailingBytes, CkptFault::ZipRewritten})) {
-        zip_.scan = scanLocalHeaders(file.bytes());
-        zip_.repeatedNames = zip_.scan.repeatedNames || pickles(zip_.scan) > 1;
-        const auto& records = zip_.scan.records;
-        const auto broken =
-            std::find_if(records.begin(), records.end(), [](const ScannedRecord& r) { return !r.whole; });
-        zip_.brokenInside =
-            broken != records.end() &&
-            std::any_of(broken, records.end(), [](const ScannedRecord& r) { return r.whole; });
-    }
-    for (const auto& archive : checkpoint_.archives) {
-        for (const CkptProblem* problem : problems_) {
-            if (problem->fault != CkptFault::ZipCrc)
-                continue;
-            // A record that agrees with its own descriptor was written whole; it is the directory that is another's.
-            if (const auto index = archive->find(problem->record); index && archive->checkDescriptor(*index))
-                ++zip_.otherWriter;
-        }
-    }
-}
 
 void FileStory::add(std::string_view row, const CkptProblem& problem, std::string sentence)
 {
@@ -251,7 +119,7 @@ bool FileStory::wholeFile()
             sentence = "A Git LFS pointer; the real file has " + p->detail + " bytes";
         if (p->fault == CkptFault::FolderLevel || p->fault == CkptFault::ZeroLatest)
             sentence = p->why + (p->detail.empty() ? "" : " (" + p->detail + ")");
-        add(rowOf(*p, checkpoint_.container), *p, sentence);
+        add(faultRow(*p, checkpoint_.container), *p, sentence);
         if (p->fault == CkptFault::FolderLevel)
             out_.back().fix = "Give the folder " + p->detail;
         return true;
@@ -262,38 +130,38 @@ bool FileStory::wholeFile()
         add("21", p, "Records of the same name lie at two places: two saves are mixed in one file");
         return true;
     }
-    if (end && zip_.read) {
-        if (!zip_.scan.end || end->fault == CkptFault::ZipNoEnd) {
-            if (zip_.scan.end && *zip_.scan.end + 22 <= zip_.size && !zip_.scan.records.empty()) {
-                const std::uint64_t after = *zip_.scan.end + 22;
-                add("N4", *end,
-                    byteText(zip_.size - std::min(after, zip_.size)) +
-                        " follow the end of the archive at byte " + std::to_string(after));
-                out_.back().fix = "Cut the file to " + byteText(after) + ", or write it anew: ckpt convert";
-                return true;
-            }
-            const auto whole =
-                static_cast<std::size_t>(std::count_if(zip_.scan.records.begin(), zip_.scan.records.end(),
-                                                       [](const ScannedRecord& r) { return r.whole; }));
-            add(cutRow(zip_.size), *end,
-                "The file ends after " + byteText(zip_.size) + " without its directory; " +
-                    std::to_string(whole) + " of " + std::to_string(zip_.scan.records.size()) +
-                    " records met are whole");
-            if (zip_.size % 4096 == 0)
-                out_.back().evidence = {"the size is a whole number of blocks, as a full disk leaves it"};
-            return true;
-        }
-        if (!zip_.brokenInside) {
-            add("24", *end, "The end of the archive is damaged: " + end->why);
-            return true;
-        }
-        // The end is there, and in front of it one record runs into another: someone else's bytes lie there.
+    if (!end || !zip_.read)
+        return false;
+    if (!zip_.scan.end || end->fault == CkptFault::ZipNoEnd)
+        cutZip(*end);
+    else if (!zip_.brokenInside)
+        add("24", *end, "The end of the archive is damaged: " + end->why);
+    else // someone else's bytes lie in front of a sound end: one record runs into another
         add("21", *end,
             "The end of the archive does not fit what lies before it (" + end->why +
                 "): two saves are mixed in one file");
-        return true;
+    return true;
+}
+
+// A zip whose end is not where it should be: cut off, or followed by other bytes.
+void FileStory::cutZip(const CkptProblem& problem)
+{
+    const auto& records = zip_.scan.records;
+    constexpr std::uint64_t kEnd = zip::kEndSize;
+    if (zip_.scan.end && inside(*zip_.scan.end, kEnd, zip_.size) && !records.empty()) {
+        const std::uint64_t after = *zip_.scan.end + kEnd;
+        add("N4", problem,
+            byteText(zip_.size - after) + " follow the end of the archive at byte " + std::to_string(after));
+        out_.back().fix = "Cut the file to " + byteText(after) + ", or write it anew: ckpt convert";
+        return;
     }
-    return false;
+    const auto whole =
+        std::count_if(records.begin(), records.end(), [](const ScannedRecord& r) { return r.whole; });
+    add(cutZipRow(zip_.size), problem,
+        "The file ends after " + byteText(zip_.size) + " without its directory; " + std::to_string(whole) +
+            " of " + std::to_string(records.size()) + " records met are whole");
+    if (zip_.size % 4096 == 0)
+        out_.back().evidence = {"the size is a whole number of blocks, as a full disk leaves it"};
 }
 
 // A safetensors file that is shorter than its header says. Those problems are taken off the list.
@@ -377,7 +245,7 @@ void FileStory::records()
     const bool mixed = zip_.otherWriter >= 2;
     std::set<std::pair<std::string, std::string>> told;
     for (const CkptProblem* problem : problems_) {
-        std::string_view row = rowOf(*problem, checkpoint_.container);
+        std::string_view row = faultRow(*problem, checkpoint_.container);
         if (mixed && (problem->fault == CkptFault::ZipCrc || problem->fault == CkptFault::ZipLocalHeader))
             row = "22";
         const bool inShard = checkpoint_.container == Container::Dcp && !problem->file.empty();

@@ -1,6 +1,7 @@
 // safetensors: u64-LE length, JSON header, bytes. Rules: README and tensor.rs of safetensors 0.8.0.
 #include "core/ckpt/bytes.h"
 #include "core/ckpt/readers.h"
+#include "core/ckpt/strides.h"
 #include "core/ckpt/utf8.h"
 #include "core/config/json.h"
 
@@ -193,10 +194,8 @@ private:
     // Damage that leaves a listing.
     void report(CkptProblem p)
     {
-        constexpr std::size_t kMaxProblems = 1000;
         p.fatal = false;
-        if (c_.problems.size() < kMaxProblems)
-            c_.problems.push_back(std::move(p));
+        c_.report(std::move(p));
     }
 
     CkptResult<NodeId> build(std::vector<HeaderEntry>& entries)
@@ -266,17 +265,10 @@ private:
             dims.back() /= 2; // torch counts pairs
         info.rank = static_cast<std::uint8_t>(dims.size());
         info.storage = static_cast<std::uint32_t>(c_.storages.size());
-        dims.resize(2 * dims.size());
-        std::int64_t step = 1;
-        for (std::size_t d = info.rank; d-- > 0;) {
-            dims[info.rank + d] = step;
-            if (!mulInto<std::int64_t>(step, std::max<std::int64_t>(dims[d], 1), step))
-                step = 0; // only beside a dimension of 0: nothing is addressed
-        }
         info.dims = s_.builder.addDims(dims);
+        s_.builder.addDims(rowMajorStride(dims));
         c_.storages.push_back(storage);
-        c_.tensors.push_back(info);
-        return s_.builder.reference(ValueKind::Tensor, static_cast<std::uint32_t>(c_.tensors.size() - 1));
+        return s_.builder.tensor(info);
     }
 
     // Sorted by offset the ranges start at 0, touch, do not overlap and end at the end of the file.

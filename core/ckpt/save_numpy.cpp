@@ -1,6 +1,7 @@
 #include "core/ckpt/save_numpy.h"
 
 #include "core/ckpt/element_decode.h"
+#include "core/ckpt/strides.h"
 
 #include <algorithm>
 #include <array>
@@ -68,11 +69,8 @@ std::optional<SaveTensor> tensorFromNumpy(const Checkpoint& checkpoint, const Nu
     SaveTensor tensor = SaveTensor::dense(*type, {shape.begin(), shape.end()},
                                           std::as_bytes(std::span(array.bytes.data(), array.bytes.size())));
     if (array.fortran) {
-        std::int64_t step = 1;
-        for (std::size_t i = 0; i < shape.size(); ++i) {
-            tensor.stride[i] = step;
-            step *= std::max<std::int64_t>(shape[i], 1);
-        }
+        std::vector<std::int64_t> reversed = rowMajorStride(std::vector(shape.rbegin(), shape.rend()));
+        tensor.stride.assign(reversed.rbegin(), reversed.rend());
     }
     return tensor;
 }

@@ -1,5 +1,7 @@
 #include "core/ckpt/save_tensors.h"
 
+#include "core/ckpt/strides.h"
+
 #include "core/ckpt/element_decode.h"
 #include "core/ckpt/parts.h"
 #include "core/ckpt/save_source.h"

@@ -1,5 +1,7 @@
 #include "core/ckpt/save_value.h"
 
+#include "core/ckpt/strides.h"
+
 namespace lockstep {
 
 std::shared_ptr<const SaveStorage> SaveStorage::over(std::span<const std::byte> bytes, std::string device)
@@ -19,18 +21,6 @@ SaveTensor SaveTensor::dense(DType dtype, std::vector<std::int64_t> shape, std::
     tensor.stride = rowMajorStride(shape);
     tensor.shape = std::move(shape);
     return tensor;
-}
-
-std::vector<std::int64_t> rowMajorStride(std::span<const std::int64_t> shape)
-{
-    std::vector<std::int64_t> stride(shape.size());
-    std::uint64_t step =
-        1; // unsigned: a shape from a hostile file may wrap, which is caught where it is used
-    for (std::size_t i = shape.size(); i-- > 0;) {
-        stride[i] = static_cast<std::int64_t>(step);
-        step *= static_cast<std::uint64_t>(shape[i] > 0 ? shape[i] : 1);
-    }
-    return stride;
 }
 
 } // namespace lockstep

@@ -51,8 +51,6 @@ struct SaveTensor {
     static SaveTensor dense(DType dtype, std::vector<std::int64_t> shape, std::span<const std::byte> bytes);
 };
 
-std::vector<std::int64_t> rowMajorStride(std::span<const std::int64_t> shape);
-
 class SaveValue;
 struct SaveDict;
 

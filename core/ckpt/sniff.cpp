@@ -246,11 +246,15 @@ NodeId readMember(PickleSession& session, const Folder& folder, const std::strin
     } else {
         failed = file.problem();
     }
-    constexpr std::size_t kMaxProblems = 1000;
     failed.fatal = false; // the other files of the folder are listed all the same
-    if (c.problems.size() < kMaxProblems)
-        c.problems.push_back(std::move(failed));
+    c.report(std::move(failed));
     return kNone;
+}
+
+bool isPlainTensor(Value v)
+{
+    return v.is(ValueKind::Tensor) && v.tensor().layout == Layout::Strided && v.tensor().extra == kNone &&
+           !v.tensor().wrapper && v.tensor().storage != kNone;
 }
 
 } // namespace lockstep

@@ -1,5 +1,7 @@
 #include "core/ckpt/storage_use.h"
 
+#include "core/ckpt/bytes.h"
+#include "core/ckpt/strides.h"
 #include "core/ckpt/walk.h"
 
 #include <algorithm>
@@ -19,25 +21,19 @@ struct Range {
 std::optional<Range> touched(const Checkpoint& checkpoint, const TensorInfo& tensor)
 {
     const auto shape = checkpoint.shape(tensor), stride = checkpoint.stride(tensor);
-    Range range;
-    range.elements = 1;
-    std::int64_t last = tensor.offset;
-    if (tensor.offset < 0 || shape.size() != stride.size())
+    const auto end = viewEnd(shape, stride, tensor.offset);
+    if (!end)
         return std::nullopt;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        std::int64_t reach = 0;
-        if (shape[i] == 0)
-            return Range{};
-        if (shape[i] < 0 || stride[i] < 0 || __builtin_mul_overflow(shape[i] - 1, stride[i], &reach) ||
-            __builtin_add_overflow(last, reach, &last))
-            return std::nullopt;
-        // A dimension of stride 0 repeats the same elements.
-        if (stride[i] > 0 &&
-            __builtin_mul_overflow(range.elements, static_cast<std::uint64_t>(shape[i]), &range.elements))
-            return std::nullopt;
-    }
+    Range range;
+    if (*end == 0)
+        return range;
     range.first = static_cast<std::uint64_t>(tensor.offset);
-    range.end = static_cast<std::uint64_t>(last) + 1;
+    range.end = static_cast<std::uint64_t>(*end);
+    range.elements = 1;
+    for (std::size_t i = 0; i < shape.size(); ++i)
+        // A dimension of stride 0 repeats the same elements.
+        if (stride[i] > 0 && !mulInto(range.elements, static_cast<std::uint64_t>(shape[i]), range.elements))
+            return std::nullopt;
     range.elements = std::min(range.elements, range.end - range.first);
     return range;
 }

@@ -1,6 +1,7 @@
 // torch.save of torch <= 0.1: a tar of "sys_info", "pickle", "tensors" and "storages" (torch/serialization.py, legacy_load).
 #include "core/ckpt/bytes.h"
 #include "core/ckpt/readers.h"
+#include "core/ckpt/strides.h"
 
 #include <map>
 #include <unordered_map>
@@ -303,34 +304,16 @@ private:
             info.dtype = c_.storages[storage.storage].dtype.value_or(DType::UInt8);
             const auto sizes = std::span<const std::int64_t>(dims);
             const auto n = static_cast<std::size_t>(rank);
-            if (!addInto(offset, storage.offset, info.offset) ||
-                !fits(sizes.first(n), sizes.last(n), offset, storage.elements))
+            const auto end = viewEnd(sizes.first(n), sizes.last(n), offset);
+            if (!end || *end > storage.elements || !addInto(offset, storage.offset, info.offset))
                 return problem(CkptFault::TensorBounds, m.offset + start,
                                "a tensor reaches past its storage");
             info.dims = s_.builder.addDims(dims);
-            s_.builder.charge(sizeof info + 64 + dims.size() * 8);
-            c_.tensors.push_back(info);
-            tensors_[key] =
-                s_.builder.reference(ValueKind::Tensor, static_cast<std::uint32_t>(c_.tensors.size() - 1));
+            s_.builder.charge(64 + dims.size() * 8);
+            tensors_[key] = s_.builder.tensor(info);
             return std::nullopt;
         };
         return readItems(machine, m, at, readTensor);
-    }
-
-    // Whether a view from `offset` stays within `elements` elements.
-    static bool fits(std::span<const std::int64_t> shape, std::span<const std::int64_t> stride,
-                     std::int64_t offset, std::int64_t elements)
-    {
-        std::int64_t last = offset;
-        bool good = offset >= 0;
-        bool empty = false;
-        for (std::size_t d = 0; d < shape.size(); ++d) {
-            std::int64_t reach = 0;
-            empty = empty || shape[d] == 0;
-            good = good && shape[d] >= 0 && stride[d] >= 0 &&
-                   mulInto<std::int64_t>(shape[d] - 1, stride[d], reach) && addInto(last, reach, last);
-        }
-        return good && (empty || last < elements);
     }
 
     PickleSession& s_;

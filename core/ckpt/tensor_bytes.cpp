@@ -1,7 +1,7 @@
 #include "core/ckpt/tensor_bytes.h"
 
-#include "core/ckpt/bytes.h"
 #include "core/ckpt/element_source.h"
+#include "core/ckpt/strides.h"
 
 #include <algorithm>
 #include <cstring>
@@ -58,20 +58,12 @@ CkptResult<TensorBytes> TensorBytes::open(const Checkpoint& c, const TensorInfo&
     auto storage = storageBytes(c, t.storage);
     if (!storage)
         return storage.problem();
-    std::int64_t last = t.offset;
-    bool fits = t.offset >= 0;
-    const auto shape = c.shape(t);
-    const auto stride = c.stride(t);
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-        std::int64_t reach = 0;
-        fits = fits && shape[d] >= 0 && stride[d] >= 0 &&
-               mulInto<std::int64_t>(shape[d] - 1, stride[d], reach) && addInto(last, reach, last);
-    }
     const std::uint64_t size = storage->bytes.size();
-    if (impl->elements > 0 && (!fits || static_cast<std::uint64_t>(last) >= size / impl->size))
+    const auto end = viewEnd(c.shape(t), c.stride(t), t.offset);
+    if (impl->elements > 0 && (!end || static_cast<std::uint64_t>(*end) > size / impl->size))
         return tensorProblem(c, t, CkptFault::TensorBounds,
-                             "element " + std::to_string(last) + " lies outside a storage of " +
-                                 std::to_string(size) + " bytes");
+                             "element " + (end ? std::to_string(*end - 1) : std::string("2^63")) +
+                                 " lies outside a storage of " + std::to_string(size) + " bytes");
     if (impl->elements == 0) {
         impl->source = rawSource(StorageBytes{}, 1);
         return TensorBytes(std::move(impl));

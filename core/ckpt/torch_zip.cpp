@@ -8,8 +8,6 @@
 namespace lockstep {
 namespace {
 
-constexpr std::size_t kMaxProblems = 1000;
-
 class ZipLoader : public PersistentLoader
 {
 public:
@@ -106,8 +104,7 @@ private:
 
     void report(CkptFault fault, std::uint64_t offset, std::string why)
     {
-        if (c_.problems.size() < kMaxProblems)
-            c_.problems.push_back(c_.archives[archive_]->problem(fault, offset, std::move(why), name_));
+        c_.report(c_.archives[archive_]->problem(fault, offset, std::move(why), name_));
     }
 
     PickleSession& s_;

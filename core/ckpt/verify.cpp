@@ -63,8 +63,13 @@ void judgeGroup(const std::string& folder, const std::vector<std::string>& files
         told.emplace(verdict.row, "");
     for (const std::string& file : files) {
         const Result<Checkpoint> checkpoint = openCheckpoint(folder + "/" + file);
-        if (!checkpoint)
+        if (!checkpoint) {
+            Verdict verdict = makeVerdict("24", Severity::Failure, checkpoint.error().sentence());
+            verdict.file = file;
+            report.verdicts.push_back(std::move(verdict));
+            report.result = "damaged";
             continue;
+        }
         VerifyReport single;
         single.result = checkpoint->result();
         judgeFile(*checkpoint, target, options, static_cast<int>(files.size()), single);

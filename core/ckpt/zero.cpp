@@ -3,15 +3,15 @@
 #include "core/ckpt/bytes.h"
 #include "core/ckpt/folder.h"
 #include "core/ckpt/readers.h"
+#include "core/ckpt/zero_flat.h"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace lockstep {
 namespace {
-
-constexpr std::size_t kMaxProblems = 1000;
 
 // Number behind "rank_" in a file name, for the natural order.
 std::uint64_t rankOf(const std::string& name)
@@ -23,17 +23,6 @@ std::uint64_t rankOf(const std::string& name)
         rank = rank * 10 + static_cast<std::uint64_t>(name[i] - '0');
     return rank;
 }
-
-// One-dimensional tensors one behind the other.
-struct Flat {
-    struct Segment {
-        std::uint32_t tensor;
-        std::int64_t start;
-        std::int64_t count;
-    };
-    std::vector<Segment> segments;
-    std::int64_t size = 0;
-};
 
 struct Shape {
     std::string_view name;
@@ -92,37 +81,20 @@ private:
         p.why = std::move(why);
         p.record = std::string(record.substr(0, 300));
         p.fatal = fatal;
-        if (c_.problems.size() < kMaxProblems)
-            c_.problems.push_back(std::move(p));
+        c_.report(std::move(p));
     }
 
-    static bool dims(Value v, Shape& shape)
+    // Name and shape of a parameter; nullopt for what is neither.
+    static std::optional<Shape> shapeFrom(Value name, Value sizes)
     {
-        if (!v.is(ValueKind::Size) && !v.is(ValueKind::Tuple) && !v.is(ValueKind::List))
-            return false;
-        if (v.size() > 255)
-            return false;
-        for (std::size_t i = 0; i < v.size(); ++i) {
-            if (!v.item(i).is(ValueKind::Int) || v.item(i).integer() < 0)
-                return false;
-            shape.dims.push_back(v.item(i).integer());
-        }
+        Shape shape;
+        if (!name.is(ValueKind::Str) || !sizes.valid() || !sizes.appendNumbers(shape.dims))
+            return std::nullopt;
+        shape.name = name.text();
         for (const std::int64_t n : shape.dims)
-            if (!mulInto(shape.numel, n, shape.numel))
-                return false;
-        return true;
-    }
-
-    bool append(Flat& flat, Value tensor) const
-    {
-        if (!tensor.is(ValueKind::Tensor) || tensor.tensor().layout != Layout::Strided ||
-            tensor.tensor().storage == kNone)
-            return false;
-        const auto count = c_.elements(tensor.tensor());
-        if (!count)
-            return false;
-        flat.segments.push_back({tensor.tensorIndex(), flat.size, *count});
-        return addInto(flat.size, *count, flat.size);
+            if (n < 0 || !mulInto(shape.numel, n, shape.numel))
+                return std::nullopt;
+        return shape;
     }
 
     bool readPartitions(const std::vector<Value>& states, std::size_t files)
@@ -158,7 +130,7 @@ private:
             for (std::size_t g = 0; g < groups.size(); ++g) {
                 if (!stage3_ || ranks_.back().empty())
                     ranks_.back().emplace_back();
-                if (!append(ranks_.back().back(), groups.item(g))) {
+                if (!ranks_.back().back().append(groups.item(g))) {
                     report(CkptFault::ZeroFiles, "", "a partition that is not a tensor");
                     return false;
                 }
@@ -171,53 +143,18 @@ private:
         return true;
     }
 
-    // Pieces of [from, from + count) of `flat`, placed at `first` of the tensor being built.
-    void addRange(const Flat& flat, std::int64_t from, std::int64_t count, std::int64_t first)
-    {
-        for (const Flat::Segment& s : flat.segments) {
-            const std::int64_t begin = std::max(from, s.start);
-            const std::int64_t end = std::min(from + count, s.start + s.count);
-            if (begin >= end)
-                continue;
-            Piece piece;
-            piece.place = Piece::Place::Range;
-            piece.tensor = s.tensor;
-            piece.first = first + (begin - from);
-            piece.count = end - begin;
-            piece.sourceFirst = begin - s.start;
-            c_.pieces.push_back(piece);
-        }
-    }
-
-    void begin() { firstPiece_ = static_cast<std::uint32_t>(c_.pieces.size()); }
+    void begin() { firstPiece_ = c_.pieces.size(); }
 
     // Ends a tensor whose pieces were added since begin().
     void add(const Shape& shape, DType dtype)
     {
-        TensorInfo info;
-        info.dtype = dtype;
-        info.rank = static_cast<std::uint8_t>(shape.dims.size());
-        std::vector<std::int64_t> both = shape.dims;
-        both.resize(2 * both.size(), 1);
-        std::uint64_t step = 1;
-        for (std::size_t d = shape.dims.size(); d-- > 0;) {
-            both[shape.dims.size() + d] = static_cast<std::int64_t>(step);
-            step *= static_cast<std::uint64_t>(std::max<std::int64_t>(shape.dims[d], 1));
-        }
-        info.dims = s_.builder.addDims(both);
-        info.firstPiece = firstPiece_;
-        info.pieceCount = static_cast<std::uint32_t>(c_.pieces.size()) - firstPiece_;
-        if (info.pieceCount ==
-            0) { // no elements: an empty range of any partition keeps it a tensor with bytes
-            Piece piece;
+        if (c_.pieces.size() == firstPiece_) {
+            Piece piece; // no elements: an empty range of any partition keeps it a tensor with bytes
             piece.place = Piece::Place::Range;
-            piece.tensor = ranks_.front().front().segments.front().tensor;
+            piece.tensor = ranks_.front().front().anyTensor();
             c_.pieces.push_back(piece);
-            info.pieceCount = 1;
         }
-        c_.tensors.push_back(info);
-        set(shape.name,
-            s_.builder.reference(ValueKind::Tensor, static_cast<std::uint32_t>(c_.tensors.size() - 1)));
+        set(shape.name, s_.builder.piecedTensor(dtype, shape.dims, firstPiece_));
     }
 
     void set(std::string_view name, NodeId node)
@@ -229,7 +166,7 @@ private:
 
     void merge()
     {
-        if (ranks_.front().empty() || ranks_.front().front().segments.empty()) {
+        if (ranks_.front().empty() || ranks_.front().front().anyTensor() == kNone) {
             report(CkptFault::ZeroFiles, "", "no partitions");
             return;
         }
@@ -247,11 +184,11 @@ private:
         for (std::size_t i = 0; module.is(ValueKind::Dict) && i < module.size(); ++i) {
             const Value key = module.key(i);
             const Value value = module.item(i);
-            Flat flat;
-            if (!key.is(ValueKind::Str) || !buffers.contains(key.text()) || !append(flat, value))
+            ZeroFlat flat;
+            if (!key.is(ValueKind::Str) || !buffers.contains(key.text()) || !flat.append(value))
                 continue;
             begin();
-            addRange(flat, 0, flat.size, 0);
+            flat.addPieces(c_, 0, flat.size(), 0);
             add(shapeOf(key.text(), value.tensor()), DType::Float32); // the script calls .float() on buffers
         }
         frozen();
@@ -275,28 +212,43 @@ private:
     {
         const Value shapes = models_.front().get("frozen_param_shapes");
         for (std::size_t i = 0; shapes.is(ValueKind::Dict) && i < shapes.size(); ++i) {
-            Shape shape;
-            Flat flat;
-            if (!shapes.key(i).is(ValueKind::Str) || !dims(shapes.item(i), shape))
+            const auto shape = shapeFrom(shapes.key(i), shapes.item(i));
+            if (!shape)
                 continue;
-            shape.name = shapes.key(i).text();
+            ZeroFlat flat;
             const std::size_t files = stage3_ ? models_.size() : 1;
             DType dtype = DType::Float32;
             bool whole = true;
             for (std::size_t r = 0; r < files; ++r) {
-                const Value fragment = models_[r].get("frozen_param_fragments").get(shape.name);
-                whole = whole && append(flat, fragment);
+                const Value fragment = models_[r].get("frozen_param_fragments").get(shape->name);
+                whole = whole && flat.append(fragment);
                 if (whole)
                     dtype = fragment.tensor().dtype;
             }
-            if (!whole || flat.size < shape.numel) {
-                report(CkptFault::ZeroPartition, "", "a frozen parameter is not whole", shape.name, false);
+            if (!whole || flat.size() < shape->numel) {
+                report(CkptFault::ZeroPartition, "", "a frozen parameter is not whole", shape->name, false);
                 continue;
             }
             begin();
-            addRange(flat, 0, shape.numel, 0);
-            add(shape, dtype);
+            flat.addPieces(c_, 0, shape->numel, 0);
+            add(*shape, dtype);
         }
+    }
+
+    // In the words of torch and of DeepSpeed's script.
+    void reportExceeded(const Shape& shape, std::int64_t start, std::int64_t length, std::int64_t size)
+    {
+        report(CkptFault::ZeroPartition, "",
+               "start (" + std::to_string(start) + ") + length (" + std::to_string(length) +
+                   ") exceeds dimension size (" + std::to_string(size) + ").",
+               shape.name, false);
+    }
+    void reportConsumed(std::int64_t consumed, std::int64_t available)
+    {
+        report(CkptFault::ZeroPartition, "",
+               "consumed " + std::to_string(consumed) + " numels out of " + std::to_string(available) +
+                   " - something is wrong",
+               {}, false);
     }
 
     // Stages 1 and 2: per group the ranks' partitions one behind the other are the parameters one behind the other.
@@ -308,40 +260,30 @@ private:
                 report(CkptFault::ZeroPartition, "", "more groups of shapes than partitions", {}, false);
                 return false;
             }
-            Flat flat;
+            ZeroFlat flat;
             for (const auto& rank : ranks_)
-                for (const Flat::Segment& s : rank[g].segments) {
-                    flat.segments.push_back({s.tensor, flat.size, s.count});
-                    flat.size += s.count;
-                }
+                flat.append(rank[g]);
             std::int64_t offset = 0;
             const Value shapes = groups.item(g);
             for (std::size_t i = 0; shapes.is(ValueKind::Dict) && i < shapes.size(); ++i) {
-                Shape shape;
-                if (!shapes.key(i).is(ValueKind::Str) || !dims(shapes.item(i), shape))
+                const auto shape = shapeFrom(shapes.key(i), shapes.item(i));
+                if (!shape)
                     continue;
-                shape.name = shapes.key(i).text();
                 std::int64_t end = 0;
-                if (!addInto(offset, shape.numel, end) || end > flat.size) {
-                    report(CkptFault::ZeroPartition, "",
-                           "start (" + std::to_string(offset) + ") + length (" + std::to_string(shape.numel) +
-                               ") exceeds dimension size (" + std::to_string(flat.size) + ").",
-                           shape.name, false);
+                if (!addInto(offset, shape->numel, end) || end > flat.size()) {
+                    reportExceeded(*shape, offset, shape->numel, flat.size());
                     return false;
                 }
                 begin();
-                addRange(flat, offset, shape.numel, 0);
-                add(shape, DType::Float32);
+                flat.addPieces(c_, offset, shape->numel, 0);
+                add(*shape, DType::Float32);
                 offset = end;
             }
             // Padded to a multiple of twice the number of ranks.
             const std::int64_t align = 2 * static_cast<std::int64_t>(ranks_.size());
             const auto padded = [align](std::int64_t n) { return (n + align - 1) / align * align; };
-            if (padded(offset) != padded(flat.size)) {
-                report(CkptFault::ZeroPartition, "",
-                       "consumed " + std::to_string(padded(offset)) + " numels out of " +
-                           std::to_string(padded(flat.size)) + " - something is wrong",
-                       {}, false);
+            if (padded(offset) != padded(flat.size())) {
+                reportConsumed(padded(offset), padded(flat.size()));
                 return false;
             }
         }
@@ -354,41 +296,35 @@ private:
         const auto world = static_cast<std::int64_t>(ranks_.size());
         const Value groups = models_.front().get("param_shapes");
         std::int64_t offset = 0;
-        const std::int64_t size = ranks_.front().front().size;
+        const std::int64_t size = ranks_.front().front().size();
         for (std::size_t g = 0; g < groups.size(); ++g) {
             const Value shapes = groups.item(g);
             for (std::size_t i = 0; shapes.is(ValueKind::Dict) && i < shapes.size(); ++i) {
-                Shape shape;
-                if (!shapes.key(i).is(ValueKind::Str) || !dims(shapes.item(i), shape))
+                const auto shape = shapeFrom(shapes.key(i), shapes.item(i));
+                if (!shape)
                     continue;
-                shape.name = shapes.key(i).text();
-                const std::int64_t part = shape.numel / world + (shape.numel % world != 0 ? 1 : 0);
+                const std::int64_t part = shape->numel / world + (shape->numel % world != 0 ? 1 : 0);
                 std::int64_t end = 0;
                 bool fits = addInto(offset, part, end);
                 for (const auto& rank : ranks_)
-                    fits = fits && end <= rank.front().size;
+                    fits = fits && end <= rank.front().size();
                 if (!fits) {
-                    report(CkptFault::ZeroPartition, "",
-                           "start (" + std::to_string(offset) + ") + length (" + std::to_string(part) +
-                               ") exceeds dimension size (" + std::to_string(size) + ").",
-                           shape.name, false);
+                    reportExceeded(*shape, offset, part, size);
                     return false;
                 }
                 begin();
                 for (std::int64_t r = 0; r < world; ++r) {
-                    const std::int64_t count = std::min(part, shape.numel - std::min(shape.numel, r * part));
+                    const std::int64_t count =
+                        std::min(part, shape->numel - std::min(shape->numel, r * part));
                     if (count > 0)
-                        addRange(ranks_[static_cast<std::size_t>(r)].front(), offset, count, r * part);
+                        ranks_[static_cast<std::size_t>(r)].front().addPieces(c_, offset, count, r * part);
                 }
-                add(shape, DType::Float32);
+                add(*shape, DType::Float32);
                 offset = end;
             }
         }
         if (offset != size) {
-            report(CkptFault::ZeroPartition, "",
-                   "consumed " + std::to_string(offset * world) + " numels out of " +
-                       std::to_string(size * world) + " - something is wrong",
-                   {}, false);
+            reportConsumed(offset * world, size * world);
             return false;
         }
         return true;
@@ -408,8 +344,8 @@ private:
     const Folder& folder_;
     bool stage3_ = false;
     std::vector<Value> models_;
-    std::vector<std::vector<Flat>> ranks_; // per rank and group; stage 3 has one
-    std::uint32_t firstPiece_ = 0;
+    std::vector<std::vector<ZeroFlat>> ranks_; // per rank and group; stage 3 has one
+    std::size_t firstPiece_ = 0;
     std::vector<std::string_view> order_;
     std::map<std::string_view, NodeId> values_;
 };

@@ -5,6 +5,7 @@
 
 #include "core/ckpt/fault.h"
 #include "core/ckpt/mapped_file.h"
+#include "core/ckpt/zip_names.h"
 
 #include <cstdint>
 #include <memory>
@@ -41,7 +42,7 @@ public:
 
     const std::vector<ZipRecord>& records() const { return records_; }
     // Index of the record with this full name.
-    std::optional<std::uint32_t> find(std::string_view name) const;
+    std::optional<std::uint32_t> find(std::string_view name) const { return names_.find(records_, name); }
     // The same with the top folder put in front; the folder ends with "/" or is empty.
     std::optional<std::uint32_t> findUnder(std::string_view folder, std::string_view name) const;
 
@@ -56,21 +57,21 @@ public:
     const std::shared_ptr<const MappedFile>& file() const { return file_; }
     std::uint64_t base() const { return base_; }
     std::uint64_t length() const { return length_; }
-    std::uint64_t directory() const
-    {
-        return directory_;
-    } // start of the central directory, from the start of the archive
+    // Start of the central directory, from the start of the archive.
+    std::uint64_t directory() const { return directory_; }
 
     CkptProblem problem(CkptFault fault, std::uint64_t offset, std::string why,
                         std::string_view record = {}) const;
 
 private:
     ZipArchive() = default;
+    // zip_directory.cpp
     std::optional<CkptProblem> readEnd(std::vector<CkptProblem>& problems);
     std::optional<CkptProblem> readDirectory(std::vector<CkptProblem>& problems);
     std::optional<CkptProblem> readZip64(ZipRecord& record, std::span<const std::byte> extra,
                                          std::uint64_t entry) const;
-    void index(std::vector<CkptProblem>& problems);
+    void nameRecords(std::vector<CkptProblem>& problems);
+    void checkOverlap(std::vector<CkptProblem>& problems) const;
     std::span<const std::byte> bytes() const { return file_->bytes().subspan(base_, length_); }
 
     std::shared_ptr<const MappedFile> file_;
@@ -80,12 +81,7 @@ private:
     std::uint64_t directorySize_ = 0;
     std::uint64_t entries_ = 0;
     std::vector<ZipRecord> records_;
-    // Open addressing over names. A slot keeps part of the hash, so that a name is compared only where it matches.
-    struct Slot {
-        std::uint32_t tag = 0;
-        std::uint32_t record = 0; // index + 1; 0: free
-    };
-    std::vector<Slot> table_;
+    ZipNames names_;
 };
 
 // Largest size that is sane for a deflated record to inflate to, when all of them together come from a file of `fileSize`

@@ -1,6 +1,7 @@
 #include "core/ckpt/zip_scan.h"
 
 #include "core/ckpt/bytes.h"
+#include "core/ckpt/zip_format.h"
 
 #include <algorithm>
 #include <cstring>
@@ -10,9 +11,6 @@
 
 namespace lockstep {
 namespace {
-
-constexpr std::size_t kLocalHeader = 30;
-constexpr std::uint16_t kStreamed = 0x0008;
 
 using Bytes = std::span<const std::byte>;
 
@@ -95,24 +93,24 @@ ZipScan scanLocalHeaders(Bytes bytes)
     std::set<std::string> names;
     std::optional<std::uint64_t> at = findText(bytes, 0, "PK\x03\x04");
     scan.firstGap = at.value_or(bytes.size());
-    while (at && inside(*at, kLocalHeader, bytes.size())) {
+    while (at && inside(*at, zip::kLocalSize, bytes.size())) {
         const std::byte* p = bytes.data() + *at;
         const auto crc = loadLe<std::uint32_t>(p + 14);
         const auto flags = loadLe<std::uint16_t>(p + 6), method = loadLe<std::uint16_t>(p + 8);
         const auto nameSize = loadLe<std::uint16_t>(p + 26), extraSize = loadLe<std::uint16_t>(p + 28);
         ScannedRecord record;
         record.header = *at;
-        record.payload = *at + kLocalHeader + nameSize + extraSize;
+        record.payload = *at + zip::kLocalSize + nameSize + extraSize;
         record.deflated = method == 8;
         record.flags = flags;
         record.crc = crc;
         if (record.payload > bytes.size() || nameSize == 0)
             break;
-        record.name = asText(bytes.subspan(*at + kLocalHeader, nameSize));
+        record.name = asText(bytes.subspan(*at + zip::kLocalSize, nameSize));
         std::uint64_t next = record.payload;
         const std::uint64_t announced = loadLe<std::uint32_t>(p + 18);
         record.inflated = loadLe<std::uint32_t>(p + 22);
-        if ((flags & kStreamed) != 0 && announced == 0) {
+        if ((flags & zip::kDescriptorFlag) != 0 && announced == 0) {
             const auto descriptor = findDescriptor(bytes, record.payload, method == 0);
             record.whole = descriptor && descriptor->crcFits;
             record.size = descriptor ? descriptor->compressed : bytes.size() - record.payload;

@@ -1,13 +1,13 @@
 #include "core/ckpt/zip_writer.h"
 
+#include "core/ckpt/zip_format.h"
+
 #include <algorithm>
 #include <libdeflate.h>
 
 namespace lockstep {
 namespace {
 
-constexpr std::uint64_t kLimit32 = 0xffffffff;
-constexpr std::size_t kLocalHeader = 30;
 constexpr int kFlags = 0x0808;                              // descriptor follows; names are UTF-8
 constexpr std::uint16_t kDosDate = (0 << 9) | (1 << 5) | 1; // 1980-01-01: the same tree gives the same bytes
 constexpr std::size_t kCrcBlock = 1 << 20;                  // stays in the cache between CRC and write
@@ -45,16 +45,16 @@ Status ZipWriter::add(const std::string& name, std::uint64_t size,
                       const std::function<Status(const ByteSink&)>& produce)
 {
     const std::uint64_t offset = file_.position();
-    const bool large = size >= kLimit32 || offset >= kLimit32;
+    const bool large = size >= zip::kNo32 || offset >= zip::kNo32;
     Bytes extra;
-    if (size >= kLimit32)
+    if (size >= zip::kNo32)
         extra.le(1, 2).le(16, 2).le(size, 8).le(size, 8);
     // The padding field itself has a head of 4 bytes and may be empty.
-    const std::uint64_t start = offset + kLocalHeader + name.size() + extra.text().size() + 4;
+    const std::uint64_t start = offset + zip::kLocalSize + name.size() + extra.text().size() + 4;
     const std::uint64_t padding = (kPayloadAlignment - start % kPayloadAlignment) % kPayloadAlignment;
     extra.append("FB").le(padding, 2).append(std::string(padding, 'Z'));
 
-    const std::uint64_t shown = size >= kLimit32 ? kLimit32 : 0;
+    const std::uint64_t shown = size >= zip::kNo32 ? zip::kNo32 : 0;
     Bytes header;
     header.append("PK\x03\x04").le(large ? 45 : 20, 2).le(kFlags, 2).le(0, 2).le(0, 2).le(kDosDate, 2);
     header.le(0, 4).le(shown, 4).le(shown, 4).le(name.size(), 2).le(extra.text().size(), 2);
@@ -97,19 +97,19 @@ Status ZipWriter::finish()
     const std::uint64_t start = file_.position();
     for (const Entry& entry : entries_) {
         Bytes extra;
-        if (entry.size >= kLimit32)
+        if (entry.size >= zip::kNo32)
             extra.le(entry.size, 8).le(entry.size, 8);
-        if (entry.offset >= kLimit32)
+        if (entry.offset >= zip::kNo32)
             extra.le(entry.offset, 8);
         const std::size_t extraSize = extra.text().empty() ? 0 : extra.text().size() + 4;
-        const std::uint64_t size = std::min(entry.size, kLimit32);
+        const std::uint64_t size = std::min(entry.size, zip::kNo32);
         Bytes record;
         record.append(std::string_view("PK\x01\x02", 4))
             .le(extraSize ? 45 : 20, 2)
             .le(extraSize ? 45 : 20, 2);
         record.le(kFlags, 2).le(0, 2).le(0, 2).le(kDosDate, 2).le(entry.crc, 4).le(size, 4).le(size, 4);
         record.le(entry.name.size(), 2).le(extraSize, 2).le(0, 2).le(0, 2).le(0, 2).le(0, 4);
-        record.le(std::min(entry.offset, kLimit32), 4).append(entry.name);
+        record.le(std::min(entry.offset, zip::kNo32), 4).append(entry.name);
         if (extraSize)
             record.le(1, 2).le(extra.text().size(), 2).append(extra.text());
         if (Status status = file_.write(record.text()); !status.ok())
@@ -123,7 +123,7 @@ Status ZipWriter::finish()
     tail.append(std::string_view("PK\x06\x07", 4)).le(0, 4).le(end, 8).le(1, 4);
     tail.append(std::string_view("PK\x05\x06", 4)).le(0, 2).le(0, 2);
     tail.le(std::min<std::uint64_t>(count, 0xffff), 2).le(std::min<std::uint64_t>(count, 0xffff), 2);
-    tail.le(std::min(end - start, kLimit32), 4).le(std::min(start, kLimit32), 4).le(0, 2);
+    tail.le(std::min(end - start, zip::kNo32), 4).le(std::min(start, zip::kNo32), 4).le(0, 2);
     return file_.write(tail.text());
 }
 

@@ -278,12 +278,17 @@ def others(w):
     st = safetensors(one, bytes(4))
     w.case("index_dotdot", {"model.safetensors.index.json": index({"a": "../st_good.safetensors"}), "b.safetensors": st}, note="shard outside the folder")
     w.case("index_link", {"model.safetensors.index.json": index({"a": "b.safetensors"}), "b.safetensors": "/etc/passwd"}, note="shard is a link to a system file")
+    half = torch_zip(pickle(tensor((1 << 18,), store=storage(numel=1 << 18))), (("0", bytes(1 << 20)),)).end()
+    w.case("dcp_chunk_of_half", {".metadata": metadata([("w", tensor_meta((1 << 19,), [((0,), (1 << 18,))]))], [item("w", (0,), "__0_0.distcp", 0, len(half))]), "__0_0.distcp": half}, note="the only chunk holds half of the tensor")
+    w.case("dcp_hf_pickle", {"shard-1.safetensors": pickle(b"}" + text("a") + b"K\x07s")}, note="a pickled dict under the name of a safetensors shard")
+    w.case("dcp_hf_text", {"shard-1.safetensors": pickle(text("x" * 300))}, note="a pickled text under the name of a safetensors shard")
+    w.case("dcp_hf_deep", {"shard-1.safetensors": safetensors({"__metadata__": {"DCP_SHARDING_INFO": "[" * 300000}, "a": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}}, bytes(1))}, note="300,000 brackets in DCP_SHARDING_INFO")
     w.case("index_deep", {"model.safetensors.index.json": b'{"weight_map":' + b"[" * 300000 + b"]" * 300000 + b"}", "b.safetensors": st}, note="300,000 brackets")
     w.case("zero_latest_dotdot", {"latest": b"../dcp_good"}, note="latest leads out of the folder")
 
 
 def colliding(count, mask=(1 << 64) - 1, multiplier=0xff51afd7ed558ccd):
-    """Names of 16 bytes with one value of the hash the reader's table uses (zip_archive.cpp)."""
+    """Names of 16 bytes with one value of the hash the reader's table uses (zip_names.cpp)."""
     for i in range(count):
         first = 0x2d61 << 48 | i
         h = (0x9e3779b97f4a7c15 ^ 16 ^ first) * multiplier & mask
@@ -322,7 +327,23 @@ def floods(w):
     w.case("flood_dcp_same_chunk", {".metadata": metadata([("w", tensor_meta((4,), same))], [item("w", (0,), "__0_0.distcp", 0, len(shard))]), "__0_0.distcp": shard}, note="4,000 times the same chunk")
     w.case("flood_dcp_files", {".metadata": metadata([("k%d" % i, tensor_meta((4,), [((0,), (4,))])) for i in range(2000)], [item("k%d" % i, (0,), "__%d_0.distcp" % i, 0, 64) for i in range(2000)]), "__0_0.distcp": shard}, note="2,000 files that are not there")
     w.case("flood_index.d", {"model.safetensors.index.json": json.dumps({"weight_map": {"k%d" % i: "s%d.safetensors" % i for i in range(20000)}}).encode()}, note="20,000 shards that are not there")
+    w.case("flood_shared_attributes.pt", torch_zip(state(dtensor(shared_dicts(8, 60)))).end(), "tree", "a DTensor whose attributes unfold to 60^8 values")
+    w.case("flood_shared_rng.pt", torch_zip(state(shared_dicts(4, 3000), "rng")).end(), "tree", "a random state that unfolds to 3,000^4 values")
+    w.case("flood_tied.pt", torch_zip(pickle(b"}" + text("model") + b"}(" + b"".join(text("k%d" % i) + tensor() for i in range(3000)) + b"us")).end(), "tree", "3,000 names of one tensor")
     w.case("flood_nested_zip.pt", torch_zip(good).add("a/data/1", torch_zip(good).end()).end(), "tree", "a zip inside a record")
+
+
+def shared_dicts(levels, width):
+    """A dict whose items all are one dict whose items all are one dict ..."""
+    items = lambda level: b"}(" + b"".join(text("k%d" % i) + b"h" + bytes([level]) for i in range(width)) + b"u"
+    return b"}q\x000" + b"".join(items(level) + b"q" + bytes([level + 1]) + b"0" for level in range(levels - 1)) + items(levels - 1)
+
+
+def dtensor(attributes):
+    """As torch.save writes tensor subclasses; the attributes are its state."""
+    plain = (b"ctorch.distributed.tensor\nDTensor\n", b"ctorch\nfloat32\n", tup(number(4)), tup(number(1)), number(0),
+             b"ctorch.serialization\n_get_layout\n" + text("torch.strided") + b"\x85R", b"ctorch\ndevice\n" + text("cpu") + b"\x85R", b"\x89")
+    return b"ctorch._utils\n_rebuild_wrapper_subclass\n" + tup(*plain) + b"R" + attributes + b"b"
 
 
 def state_body():

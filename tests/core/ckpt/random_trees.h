@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/ckpt/save_value.h"
+#include "core/ckpt/strides.h"
 
 #include <QByteArray>
 #include <QByteArrayList>

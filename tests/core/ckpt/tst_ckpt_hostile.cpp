@@ -126,6 +126,7 @@ private Q_SLOTS:
     void specialFilesInFoldersAreMissing();
     void linkLoopsEnd();
     void unreadableFilesAreNamed();
+    void unreadableFileOfARankIsAFinding();
 };
 
 void TestCkptHostile::hostileInputsEndInAnAnswer()
@@ -157,8 +158,10 @@ void TestCkptHostile::hostileInputsEndInAnAnswer()
             const ChildResult child = inChild([&]() -> std::string {
                 if (::chdir(workFolder.path().toLocal8Bit().constData()) != 0 || !forbidActions())
                     return {};
-                auto opened = openCheckpoint(root + "/" + name);
-                return opened ? manifestJson(*opened, {}) : std::string();
+                const std::string path = root + "/" + name;
+                const auto verified = verifyCheckpoint(path, nullptr);
+                auto opened = openCheckpoint(path);
+                return opened && verified ? manifestJson(*opened, {}) : std::string();
             });
             ++count;
             const auto bad = [&](const char* what) { wrong << QString("%1: %2").arg(name.c_str(), what); };
@@ -232,18 +235,22 @@ void TestCkptHostile::fileCutWhileOpenIsNotConverted()
 {
     QTemporaryDir folder;
     const std::string path = folder.filePath("w.pt").toStdString();
-    const std::string output = folder.filePath("new.pt").toStdString();
-    writeCheckpoint(path, 1 << 20);
-    const ChildResult child = inChild([&]() -> std::string {
-        auto opened = openCheckpoint(path);
-        if (!opened || ::truncate(path.c_str(), 100000) != 0)
-            return "cannot prepare";
-        const auto converted = convertCheckpoint(*opened, output, {});
-        return converted ? "converted" : converted.error().sentence();
-    });
-    QVERIFY2(child.finished(), "the process died");
-    QVERIFY2(child.answer.find("became shorter") != std::string::npos, child.answer.c_str());
-    QVERIFY(!std::filesystem::exists(output));
+    for (const OutputFormat format : {OutputFormat::Torch, OutputFormat::Safetensors}) {
+        const std::string output = folder.filePath("new").toStdString();
+        writeCheckpoint(path, 1 << 20);
+        const ChildResult child = inChild([&]() -> std::string {
+            auto opened = openCheckpoint(path);
+            if (!opened || ::truncate(path.c_str(), 100000) != 0)
+                return "cannot prepare";
+            ConvertOptions options;
+            options.format = format;
+            const auto converted = convertCheckpoint(*opened, output, options);
+            return converted ? "converted" : converted.error().sentence();
+        });
+        QVERIFY2(child.finished(), "the process died");
+        QVERIFY2(child.answer.find("became shorter") != std::string::npos, child.answer.c_str());
+        QVERIFY(!std::filesystem::exists(output));
+    }
 }
 
 void TestCkptHostile::specialFilesAreRefused()
@@ -318,6 +325,31 @@ void TestCkptHostile::unreadableFilesAreNamed()
     });
     QVERIFY(child.finished());
     QVERIFY2(child.answer.find("closed.pt") != std::string::npos &&
+                 child.answer.find("Permission denied") != std::string::npos,
+             child.answer.c_str());
+}
+
+void TestCkptHostile::unreadableFileOfARankIsAFinding()
+{
+    QTemporaryDir folder;
+    const std::string base = folder.path().toStdString();
+    for (const char* name : {"/rank0.pt", "/rank1.pt"})
+        writeCheckpoint(base + name, 4);
+    std::filesystem::permissions(base, std::filesystem::perms(0755));
+    std::filesystem::permissions(base + "/rank0.pt", std::filesystem::perms(0644));
+    std::filesystem::permissions(base + "/rank1.pt", std::filesystem::perms::none);
+    const ChildResult child = inChild([&]() -> std::string {
+        if (::geteuid() == 0 && ::seteuid(65534) != 0) // root may read everything
+            return "cannot prepare";
+        const auto verified = verifyCheckpoint(base, nullptr);
+        std::string answer = verified ? verified->result : verified.error().sentence();
+        if (verified)
+            for (const Verdict& verdict : verified->verdicts)
+                answer += " " + verdict.file + ": " + verdict.sentence;
+        return answer;
+    });
+    QVERIFY(child.finished());
+    QVERIFY2(child.answer.starts_with("damaged") && child.answer.find("rank1.pt: ") != std::string::npos &&
                  child.answer.find("Permission denied") != std::string::npos,
              child.answer.c_str());
 }
