@@ -191,15 +191,10 @@ std::vector<GateCheck> dataChecks(const DataReview& review, const std::vector<Da
 
 std::string gateVerdict(const std::vector<GateCheck>& checks)
 {
-    bool unjudged = checks.empty();
-    for (const GateCheck& check : checks) {
-        if (check.verdict == "fail")
-            return "fail";
-        if (check.verdict != "pass")
-            unjudged = unjudged || std::find(kMayStayUnjudged.begin(), kMayStayUnjudged.end(), check.id) ==
-                                       kMayStayUnjudged.end();
-    }
-    return unjudged ? "cannot_judge" : "pass";
+    return verdictOf(checks, [](const GateCheck& check) {
+        return std::find(kMayStayUnjudged.begin(), kMayStayUnjudged.end(), check.id) !=
+               kMayStayUnjudged.end();
+    });
 }
 
 } // namespace lockstep

@@ -138,10 +138,10 @@ Status validate(const DataPlan& plan)
         return outside("world", plan.world, "1 to 1024");
     if (plan.datasetSize < 0 || plan.datasetSize > 0xfffffffell)
         return outside("the dataset size", plan.datasetSize, "0 to 4,294,967,294");
-    if (plan.batch < 1)
-        return outside("the batch", plan.batch, "1 or more");
-    if (plan.accumulate < 1)
-        return outside("accumulate", plan.accumulate, "1 or more");
+    if (plan.batch < 1 || plan.batch > 1'000'000)
+        return outside("the batch", plan.batch, "1 to 1,000,000");
+    if (plan.accumulate < 1 || plan.accumulate > 1'000'000)
+        return outside("accumulate", plan.accumulate, "1 to 1,000,000");
     if (plan.epochs < 1 || plan.epochs > 1'000'000)
         return outside("the number of epochs", plan.epochs, "1 to 1,000,000");
     if (plan.workers < 0 || plan.workers > 4096)

@@ -24,4 +24,16 @@ GateCheck& addUnjudged(std::vector<GateCheck>& checks, std::string id, std::stri
     return check;
 }
 
+std::string verdictOf(const std::vector<GateCheck>& checks,
+                      const std::function<bool(const GateCheck&)>& dispensable)
+{
+    bool judged = !checks.empty();
+    for (const GateCheck& check : checks) {
+        if (check.verdict == "fail")
+            return "fail";
+        judged = judged && (check.verdict == "pass" || (dispensable && dispensable(check)));
+    }
+    return judged ? "pass" : "cannot_judge";
+}
+
 } // namespace lockstep

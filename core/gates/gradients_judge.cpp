@@ -131,16 +131,11 @@ Result<GateInfo> GradientsChecks::judge()
           ranksEqual(Role::Random, "gradients.ranks_equal_random"), collectiveCounts(), unused()})
         if (!done)
             return done.error();
-    gate_.verdict = "pass";
-    for (const GateCheck& check : gate_.checks) {
-        const bool envelopeOfOtherFunction =
-            statistics_ && (check.id == "gradients.loss" || check.id == "gradients.grad_norm" ||
-                            check.id == "gradients.update_norm");
-        if (check.verdict == "fail")
-            gate_.verdict = "fail";
-        else if (check.verdict == "cannot_judge" && !envelopeOfOtherFunction && gate_.verdict == "pass")
-            gate_.verdict = "cannot_judge";
-    }
+    // An envelope of another function says nothing of this one.
+    gate_.verdict = verdictOf(gate_.checks, [this](const GateCheck& check) {
+        return statistics_ && (check.id == "gradients.loss" || check.id == "gradients.grad_norm" ||
+                               check.id == "gradients.update_norm");
+    });
     return gate_;
 }
 

@@ -236,7 +236,6 @@ Result<GateInfo> GradientsChecks::judgeRecorded(const std::string& howToRepeat)
             return done.error();
     leaveDriftToEnvelope(howToRepeat);
     leaveToEngine();
-    gate_.verdict = "pass";
     for (GateCheck& check : gate_.checks) {
         const bool ofPair = check.id == "gradients.first_batch" || check.id == "gradients.first_ten" ||
                             check.id == "gradients.reduction";
@@ -246,18 +245,15 @@ Result<GateInfo> GradientsChecks::judgeRecorded(const std::string& howToRepeat)
             check.sentence += " The model has batch statistics, which every rank forms from its own samples.";
             check.fix = "Record both runs once more with BatchNorm in evaluation mode, or with SyncBatchNorm";
         }
-        const bool envelope =
-            std::find(kEnvelopeChecks.begin(), kEnvelopeChecks.end(), check.id) != kEnvelopeChecks.end();
-        const bool beside = check.id == "gradients.world_one" || check.id == "gradients.twin" ||
-                            check.id == "gradients.unused" || (envelope && (statistics_ || silent_));
-        if (check.verdict == "fail")
-            gate_.verdict = "fail";
-        else if (check.verdict == "cannot_judge" && !beside && gate_.verdict == "pass")
-            gate_.verdict = "cannot_judge";
-    }
-    for (GateCheck& check : gate_.checks)
         if (check.id == "gradients.unused" && check.verdict == "cannot_judge")
             check.fix = "Record the run of several ranks with --record tensor";
+    }
+    gate_.verdict = verdictOf(gate_.checks, [this](const GateCheck& check) {
+        const bool envelope =
+            std::find(kEnvelopeChecks.begin(), kEnvelopeChecks.end(), check.id) != kEnvelopeChecks.end();
+        return check.id == "gradients.world_one" || check.id == "gradients.twin" ||
+               check.id == "gradients.unused" || (envelope && (statistics_ || silent_));
+    });
     return gate_;
 }
 

@@ -65,8 +65,13 @@ IdListBuilder::Sequence* IdListBuilder::sequenceOf(const IdRow& row, std::int64_
     }
     std::vector<Sequence>& ranks = epochs_[lastEpoch_].ranks;
     const auto rank = std::size_t(row[IdField::Rank]);
-    if (rank >= ranks.size())
+    if (rank >= ranks.size()) {
+        const auto more = std::int64_t(rank + 1 - ranks.size());
+        if (more > maxRows_ - sequences_)
+            return nullptr;
+        sequences_ += more;
         ranks.resize(rank + 1);
+    }
     Sequence& sequence = ranks[rank];
     if (sequence.line == 0) {
         sequence.line = line;
@@ -130,6 +135,10 @@ bool IdListBuilder::add(const IdRow& row, std::int64_t line)
         return wrong(line, row.column(IdField::Epoch),
                      fmt::format("epoch {} is above {}", row[IdField::Epoch], kMaxEpoch));
     Sequence* sequence = sequenceOf(row, line);
+    if (!sequence)
+        return wrong(line, row.column(IdField::Rank),
+                     fmt::format("rank {} is beyond the number of rows in the file", row[IdField::Rank]),
+                     "Count ranks from 0, and write the rows of every rank for each epoch");
     if (id >= std::int64_t(kMissing) && !wide_)
         widen();
     const auto size = std::int64_t(sequence->size(wide_));

@@ -20,7 +20,7 @@ enum class IdField { Epoch, Rank, Position, Id, Hash, Step, Worker, Draw, Count 
 inline constexpr std::size_t kIdFields = std::size_t(IdField::Count);
 inline constexpr std::uint32_t kRequiredIdFields = 0b1111; // epoch, rank, position, id
 
-// nullptr-free lookup of a column or key name; Count: unknown.
+// The field that a column or key of this name holds; Count: unknown.
 IdField idFieldByName(const std::string& name);
 
 // One row; `has` tells which optional fields were given. Columns are 1-based byte columns, for errors.
@@ -87,6 +87,7 @@ private:
     };
 
     bool wrong(std::int64_t line, std::int64_t column, const std::string& why, const std::string& fix = {});
+    // nullptr: the row's rank asks for more sequences than the files have rows.
     Sequence* sequenceOf(const IdRow& row, std::int64_t line);
     bool grow(Sequence& sequence, std::int64_t position);
     void addExtras(Sequence& sequence, const IdRow& row);
@@ -103,6 +104,7 @@ private:
     std::map<std::pair<std::int32_t, std::int32_t>, std::uint64_t> draws_; // (rank, worker) -> first draw
     std::int64_t rows_ = 0;
     std::int64_t allocated_ = 0; // rows and gaps
+    std::int64_t sequences_ = 0; // of all epochs and ranks; each has to be filled by a row of its own
     std::int64_t largestId_ = -1;
     bool wide_ = false;
     Error error_;

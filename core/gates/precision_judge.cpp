@@ -101,16 +101,9 @@ Result<GateInfo> PrecisionChecks::judge()
             return resume.error();
     // What cannot be asked here keeps no gate closed: a single process that is another function by design, a Python that
     // is not installed.
-    const auto unasked = [this](const GateCheck& check) {
+    gate_.verdict = verdictOf(gate_.checks, [this](const GateCheck& check) {
         return check.id == "precision.python" || (statistics_ && check.sentence == noEnvelope_);
-    };
-    gate_.verdict = "pass";
-    for (const GateCheck& check : gate_.checks) {
-        if (check.verdict == "fail")
-            gate_.verdict = "fail";
-        else if (check.verdict == "cannot_judge" && !unasked(check) && gate_.verdict == "pass")
-            gate_.verdict = "cannot_judge";
-    }
+    });
     return std::move(gate_);
 }
 

@@ -76,7 +76,8 @@ Status PrecisionChecks::clipping()
     for (std::size_t i = 0; i < clipped->size(); ++i) {
         while (j < reduced->size() && reduced->steps[j] < clipped->steps[i])
             ++j;
-        if (j == reduced->size() || !std::isfinite(clipped->value(i)))
+        if (j == reduced->size() || reduced->steps[j] != clipped->steps[i] ||
+            !std::isfinite(clipped->value(i)))
             continue;
         acted += clipped->value(i) < reduced->value(j);
         const double expected = std::min(reduced->value(j), ddp->config.clipNorm);

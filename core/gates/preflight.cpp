@@ -2,6 +2,7 @@
 
 #include "core/base/hexfloat.h"
 #include "core/config/json.h"
+#include "core/gates/gate_check.h"
 #include "core/gates/text.h"
 
 #include <fmt/format.h>
@@ -76,15 +77,7 @@ GateInfo judgePreflight(const PreflightInput& input)
     for (GateCheck& check : configChecks(input.single, input.ddp, input.samples ? &*input.samples : nullptr))
         gate.checks.push_back(std::move(check));
     addUsedRate(input, gate.checks);
-    gate.verdict = "pass";
-    for (const GateCheck& check : gate.checks) {
-        if (check.verdict == "fail") {
-            gate.verdict = "fail";
-            break;
-        }
-        if (check.verdict == "cannot_judge")
-            gate.verdict = "cannot_judge";
-    }
+    gate.verdict = verdictOf(gate.checks);
     return gate;
 }
 
@@ -93,26 +86,25 @@ Result<JudgedConfigs> judgedConfigs(const std::string& configJson)
     auto json = parseJson(configJson, "The configuration of the preflight gate");
     if (!json)
         return json.error();
-    const Error unusable{ErrorKind::Input, "The preflight gate's configuration cannot be read",
-                         "it lacks \"single\" or \"ddp\"", "Judge preflight again"};
-    JudgedConfigs configs;
+    const auto unusable = [](const std::string& why) {
+        return Error{ErrorKind::Input, "The preflight gate's configuration cannot be read", why,
+                     "Judge preflight again"};
+    };
     if (!json->IsObject())
-        return unusable;
-    const auto read = [&json](const char* key, RunConfig& config) -> Status {
+        return unusable("it is not a JSON object");
+    JudgedConfigs configs;
+    for (const auto& [key, config] : {std::pair("single", &configs.single), std::pair("ddp", &configs.ddp)}) {
         const auto it = json->FindMember(key);
         if (it == json->MemberEnd() || !it->value.IsObject())
-            return Error{};
+            return unusable(fmt::format("it lacks \"{}\"", key));
         rapidjson::StringBuffer buffer;
         JsonWriter writer(buffer);
         it->value.Accept(writer);
         Result<RunConfig> parsed = runConfigFromJson(buffer.GetString());
         if (!parsed)
-            return parsed.error();
-        config = *parsed;
-        return {};
-    };
-    if (!read("single", configs.single) || !read("ddp", configs.ddp))
-        return unusable;
+            return unusable(fmt::format("\"{}\": {}", key, parsed.error().sentence()));
+        *config = std::move(parsed).value();
+    }
     const auto name = [&json](const char* key) {
         const auto it = json->FindMember(key);
         return std::string(it != json->MemberEnd() && it->value.IsString() ? it->value.GetString() : "");

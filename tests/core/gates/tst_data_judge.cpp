@@ -348,9 +348,15 @@ void TestDataJudge::impossiblePlansAreRefused()
         plan.world = world;
         QVERIFY(!validate(plan).ok());
     }
-    plan = planFor(2);
-    plan.batch = 0;
-    QVERIFY(!validate(plan).ok());
+    for (const std::int64_t number :
+         {std::int64_t(0), std::int64_t(1) << 32}) { // the product of two of the latter wraps
+        plan = planFor(2);
+        plan.batch = number;
+        QVERIFY(!validate(plan).ok());
+        plan = planFor(2);
+        plan.accumulate = number;
+        QVERIFY(!validate(plan).ok());
+    }
     plan = planFor(2);
     plan.datasetSize = -1;
     QVERIFY(!validate(plan).ok());

@@ -135,6 +135,7 @@ void TestIdList::namesFileLineAndColumn_data()
         "epoch 1 has rows of rank 0, but none of rank 1");
     row("epoch missing", "0,0,0,1\n2,0,0,1\n", "line 2, column 1", "the epochs between are missing");
     row("huge rank", "0,4000000000,0,1\n", "line 1, column 3", "above 65535");
+    row("ranks beyond any file", "0,65535,0,1\n", "line 1, column 3", "beyond the number of rows");
     row("unknown header", "a,b,c\n1,2,3\n", "line 1, column 1", "names columns");
     row("column twice", "epoch,rank,position,id,id\n", "line 1, column 24", "comes twice");
     row("json broken", "{\"epoch\":0,\"rank\":0,\"position\":0,\"id\":1}\n{\"epoch\":0,\n",
