@@ -25,22 +25,27 @@ std::string line(const std::string& project, const ScriptCommand& command)
                        commandLineOf({project}), options, commandLineOf(command.words));
 }
 
+std::string checkStep(std::int64_t step, const std::string& run, const std::string& quotedFile)
+{
+    return fmt::format("Check the newest checkpoint, step {} of run {}: lockstep-cli ckpt verify {}", step,
+                       run, quotedFile);
+}
+
 } // namespace
 
 std::vector<std::string> restoreSteps(const std::string& folder, const std::vector<CheckpointSeen>& usable)
 {
-    std::vector<std::string> steps;
     const CheckpointSeen& newest = usable.front();
-    steps.push_back(fmt::format("Check the newest checkpoint, step {} of run {}: lockstep-cli ckpt verify {}",
-                                newest.step, newest.runId, newest.path));
-    steps.push_back(
-        fmt::format("Go on with the same ranks: lockstep-cli run {} --resume {}", folder, newest.path));
-    steps.push_back(fmt::format("Go on in one process, with the same global batch: lockstep-cli run {} "
-                                "--mode single --resume {}",
-                                folder, newest.path));
+    const std::string project = commandLineOf({folder}), file = commandLineOf({newest.path});
+    std::vector<std::string> steps = {
+        checkStep(newest.step, newest.runId, file),
+        fmt::format("Go on with the same ranks: lockstep-cli run {} --resume {}", project, file),
+        fmt::format("Go on in one process, with the same global batch: lockstep-cli run {} --mode single "
+                    "--resume {}",
+                    project, file)};
     for (std::size_t i = 1; i < std::min(usable.size(), kMostCheckpoints); ++i)
         steps.push_back(fmt::format("Go back further, to step {}: lockstep-cli run {} --resume {}",
-                                    usable[i].step, folder, usable[i].path));
+                                    usable[i].step, project, commandLineOf({usable[i].path})));
     steps.push_back("Hold the first steps against the run before: lockstep-cli compare DIR OLD NEW. With the "
                     "same ranks every bit has to be equal.");
     return steps;
@@ -52,8 +57,7 @@ std::vector<std::string> restoreSteps(const ScriptRestore& from)
     std::filesystem::path bare = from.checkpoint;
     bare.replace_extension(".single.pt");
     std::vector<std::string> steps = {
-        fmt::format("Check the newest checkpoint, step {} of run {}: lockstep-cli ckpt verify {}", from.step,
-                    from.run, file),
+        checkStep(from.step, from.run, file),
         fmt::format("Load it once with Python's torch: lockstep-cli ckpt load-check {}", file)};
     if (from.command.ddp)
         steps.push_back(

@@ -51,6 +51,17 @@ double tickDistance(const Range& range, int count)
     return 10 * unit;
 }
 
+// The multiples of such a distance in the range. Counted, not added up: beside large values a small distance adds nothing.
+std::vector<double> ticks(const Range& range, int count)
+{
+    const double distance = tickDistance(range, count);
+    const double first = std::ceil(range.low / distance);
+    std::vector<double> at;
+    for (int i = 0; i <= count && (first + i) * distance <= range.high; ++i)
+        at.push_back((first + i) * distance);
+    return at;
+}
+
 class Canvas
 {
 public:
@@ -90,18 +101,14 @@ private:
 
 void Canvas::axes()
 {
-    const double dx = tickDistance(x_, 8);
-    for (double x = std::ceil(x_.low / dx) * dx; x <= x_.high; x += dx)
+    for (const double x : ticks(x_, 8))
         out_ += fmt::format("<line x1='{0:.1f}' y1='{1}' x2='{0:.1f}' y2='{2}' stroke='#E8EAED'/>"
                             "<text x='{0:.1f}' y='{3}' text-anchor='middle'>{4:g}</text>\n",
                             px(x), kTop, height_ - kBottom, height_ - kBottom + 16, x);
-    const double dy = tickDistance(y_, 5);
-    for (double y = std::ceil(y_.low / dy) * dy; y <= y_.high; y += dy) {
-        const double shown = std::abs(y) < dy / 1e6 ? 0 : y; // 0 is not met exactly by adding up
+    for (const double y : ticks(y_, 5))
         out_ += fmt::format("<line x1='{1}' y1='{0:.1f}' x2='{2}' y2='{0:.1f}' stroke='#E8EAED'/>"
                             "<text x='{3}' y='{4:.1f}' text-anchor='end'>{5:.4g}</text>\n",
-                            py(y), kLeft, width_ - kRight, kLeft - 6, py(y) + 4, shown);
-    }
+                            py(y), kLeft, width_ - kRight, kLeft - 6, py(y) + 4, y);
     out_ += fmt::format("<text x='{}' y='{}' text-anchor='end'>step</text>\n", width_ - kRight, height_ - 6);
 }
 

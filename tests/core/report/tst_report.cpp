@@ -233,16 +233,17 @@ private Q_SLOTS:
         seen("/gone/step_00000020.pt", 20);
         QCOMPARE(report().restore.size(), std::size_t(1)); // nothing to go back to
         // The project was moved since: the file lies with its run.
-        seen("/elsewhere/runs/ours-01/checkpoints/step_00000010.pt", 10);
+        seen("/elsewhere/runs/ours-01/checkpoints/step 10.pt", 10);
         const QString folder = QString::fromStdString(project_->info().folder) + "/runs/ours-01/checkpoints";
         QVERIFY(QDir().mkpath(folder));
-        QFile file(folder + "/step_00000010.pt");
+        QFile file(folder + "/step 10.pt");
         QVERIFY(file.open(QIODevice::WriteOnly));
         const std::vector<std::string> steps = report().restore;
         QVERIFY(steps.size() >= 4);
-        QVERIFY2(steps[0].find("ckpt verify " + file.fileName().toStdString()) != std::string::npos,
-                 steps[0].c_str());
-        QVERIFY(steps[2].find("--mode single --resume") != std::string::npos);
+        const std::string quoted =
+            "'" + file.fileName().toStdString() + "'"; // for a shell: the name has a blank
+        QVERIFY2(steps[0].find("ckpt verify " + quoted) != std::string::npos, steps[0].c_str());
+        QVERIFY2(steps[2].find("--mode single --resume " + quoted) != std::string::npos, steps[2].c_str());
     }
 
     void aScriptIsRestoredByItsOwnCommand()
@@ -287,6 +288,13 @@ private Q_SLOTS:
         QCOMPARE(QByteArray::fromStdString(svg).count("<path"), 1);
         QVERIFY2(svg.size() < 200'000,
                  std::to_string(svg.size()).c_str()); // by pixel columns, not by samples
+    }
+
+    void aPlotOfLargeValuesThatHardlyDifferEnds()
+    {
+        const std::string svg = svgPlot({"far", "loss", {{"run", {1, 2}, {1e16, 1e16 + 2}}}, {}}, 860, 260);
+        QCOMPARE(xmlProblem(svg), QString());
+        QVERIFY(svg.size() < 10'000);
     }
 };
 
