@@ -9,7 +9,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::size_t kBlock = 16;     // a loss that falls steeply scatters less from block to block
+constexpr std::size_t kBlock = 32;     // a loss that falls steeply scatters less from block to block
 constexpr std::size_t kJudgedFrom = 8; // steps
 // A small pool may come out too small by chance: the scale is widened by 1 + kWidening / deviations.
 constexpr double kWidening = 24;

@@ -1,7 +1,7 @@
 // How far each rank lies from the others, step by step, for runs that grow.
 //
 // The distance of a rank is its value minus the median of the ranks at that step, in robust standard deviations. With a
-// handful of ranks one step tells nothing about the usual scatter, so it is pooled: steps form blocks of 16, and the
+// handful of ranks one step tells nothing about the usual scatter, so it is pooled: steps form blocks of 32, and the
 // scale of a block comes from a quantile of |value - median| over all ranks of this block and the one before it. The
 // quantile lies well below the median, so one odd rank of three or more does not widen its own limit.
 //   - With two ranks nobody can say which one is odd: both lie equally far from the median, and a difference that stays would

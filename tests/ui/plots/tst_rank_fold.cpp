@@ -96,7 +96,7 @@ private Q_SLOTS:
     void aLossThatFallsSteeplyRaisesNoAlarm()
     {
         const RankPicture picture = pictureOf(4, 64, [](int rank, std::int64_t step) {
-            return 2.5 * std::exp(-double(step) / 12) * (1 + noise(rank, step));
+            return 2.5 * std::exp(-double(step) / 16) * (1 + noise(rank, step));
         });
         for (const auto& distances : picture.distances)
             QCOMPARE(beyond(*distances), std::size_t(0));
