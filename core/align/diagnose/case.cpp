@@ -1,5 +1,6 @@
 #include "core/align/diagnose/case.h"
 
+#include "core/align/diagnose/inputs.h"
 #include "core/align/diagnose/script_acts.h"
 #include "core/align/plan.h"
 #include "core/align/scan.h"
@@ -153,7 +154,8 @@ Status Case::scanJoined(Quantity quantity)
             return b.error();
         for (const auto& [step, sum] : *a) {
             const auto other = b->find(step);
-            if (other == b->end() || other->second == sum)
+            if (other == b->end() || other->second == sum ||
+                (contents && isUsersScript(sus_->traits()) && inputsMadeByModel(*ref_, *sus_, step)))
                 continue;
             note(quantity, step);
             return {};
@@ -180,7 +182,7 @@ void Case::scanMeasured()
     };
     // Ranks that average their parameters step on gradients of their own.
     const bool averages = parameterAveraging(*sus_).first >= 0;
-    const bool byHand = isUsersScript(sus_->traits()) && sus_->world() > 1 && !hasWrapper(*sus_);
+    const bool script = isUsersScript(sus_->traits()) && sus_->world() > 1;
     const auto ofOneRank = [](Quantity quantity) {
         return quantity == Quantity::GradProj || quantity == Quantity::ClipNormTorch ||
                quantity == Quantity::GradNormClipped || quantity == Quantity::UpdateNorm;
@@ -188,13 +190,14 @@ void Case::scanMeasured()
     const auto distance = [&](Quantity quantity, std::int64_t step) -> std::optional<double> {
         if (averages && ofOneRank(quantity))
             return {};
-        // What a script hands to its own reduction may have been divided already.
-        if (byHand && quantity == Quantity::GradProjLocal)
-            if (const auto whole = reduced(sus_->ranks().front(), step); whole && whole->same(precision()))
-                return {};
         if (quantity == Quantity::GradProjLocal || quantity == Quantity::GradProj) {
             const auto relation =
                 quantity == Quantity::GradProj ? reduced(sus_->ranks().front(), step) : localMean(step);
+            // What a script hands to its own reduction may have been divided already, and DDP shows a parameter's gradient
+            // before the reduction only where the last pass used it: what comes out counts, where that is nearer.
+            const auto whole = script && relation ? reduced(sus_->ranks().front(), step) : std::nullopt;
+            if (relation && whole)
+                return std::min(relation->distance, whole->distance);
             return relation ? std::optional(relation->distance) : std::nullopt;
         }
         const auto factor =
@@ -220,9 +223,26 @@ void Case::scanMeasured()
     }
 }
 
+// A group that one run does not have at a step has no other rate there.
+void Case::scanRates()
+{
+    for (const int rank : sus_->ranks())
+        for (const std::uint16_t index : sus_->view().indices(rank, Quantity::LearningRate))
+            for (const std::int64_t step : sus_->steps(rank, Quantity::LearningRate, index)) {
+                const auto own = sus_->bits(rank, Quantity::LearningRate, step, index);
+                const auto theirs = ref_->bits(refRank(rank), Quantity::LearningRate, step, index);
+                if (step < firstStep_ || step > lastStep_ || !own || !theirs || *own == *theirs)
+                    continue;
+                note(Quantity::LearningRate, step);
+                break;
+            }
+}
+
 Status Case::scanAll()
 {
     const bool scripts = isUsersScript(sus_->traits());
+    const bool otherInputs =
+        scripts && !rankByRank_ && (inputsSharedByRanks(*sus_) || rowsAreNoSamples(*ref_, *sus_));
     for (const QuantityInfo* info : causalOrder()) {
         if (info->link == CausalLink::None || !ref_->has(info->id) || !sus_->has(info->id))
             continue;
@@ -233,11 +253,15 @@ Status Case::scanAll()
             continue;
         if (!rankByRank_ && info->id == Quantity::SampleContent && shapesVary(*sus_))
             continue;
+        if (otherInputs && (info->id == Quantity::Samples || info->id == Quantity::SampleContent))
+            continue;
         // A loss that no rank weighs by all tokens leaves each to work the total out from its own share.
         if (info->id == Quantity::TokensSeen && ref_->has(Quantity::Tokens) && sus_->has(Quantity::Tokens))
             continue;
         if (!rankByRank_ && (info->id == Quantity::Samples || info->id == Quantity::Tokens))
             scanCounted(info->id);
+        else if (!rankByRank_ && scripts && info->id == Quantity::LearningRate)
+            scanRates();
         else if (rankByRank_ || exactAcrossWorlds(info->id))
             scanned = scanExact(info->id);
         else if (info->id == Quantity::SampleIds || info->id == Quantity::SampleContent)
@@ -299,8 +323,18 @@ std::optional<Relation> Case::local(int rank, std::int64_t step) const
     return rankByRank_ ? relate(sus_->local(rank, step), ref_->local(rank, step)) : std::nullopt;
 }
 
+bool Case::scaledAfterReduction(std::int64_t step) const
+{
+    if (rankByRank_ || world() < 2 || !isUsersScript(sus_->traits()))
+        return false;
+    const std::optional<Relation> own = ownReduction(sus_->ranks().front(), step);
+    return own && own->proportional(precision()) && !own->same(precision());
+}
+
 std::optional<Relation> Case::localMean(std::int64_t step) const
 {
+    if (scaledAfterReduction(step))
+        return {};
     return relate(sus_->localMean(step), ref_->localMean(step));
 }
 

@@ -45,6 +45,9 @@ public:
     // Relations of the suspect to the reference at a step. By rank only rank by rank.
     std::optional<Relation> local(int rank, std::int64_t step) const;
     std::optional<Relation> localMean(std::int64_t step) const;
+    // As wholes: whether the script scaled the reduced gradient by itself before the optimizer took it, as clipping by hand
+    // does. One process then shows no gradient from before that, and localMean is not known.
+    bool scaledAfterReduction(std::int64_t step) const;
     std::optional<Relation> reduced(int rank, std::int64_t step) const;
     // What the suspect's own reduction did: reduced gradient of a rank against the mean of the local ones, and against
     // its own local one.
@@ -60,6 +63,7 @@ private:
     Case(const RunTrace& reference, const RunTrace& suspect) : ref_(&reference), sus_(&suspect) {}
     Status scanAll();
     Status scanExact(Quantity quantity);
+    void scanRates();
     static Result<std::map<std::int64_t, std::uint64_t>> usedSamples(const RunTrace& run, bool contents,
                                                                      std::int64_t from, std::int64_t to);
     Status scanJoined(Quantity quantity);

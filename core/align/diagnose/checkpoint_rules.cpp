@@ -91,7 +91,7 @@ void severalWriters(const Case& c, Suspicions& out)
         return;
     Suspicion s;
     s.cause = "F2";
-    s.fit = kSignature + 5;
+    s.fit = kSignature + 8; // what is then missing from the file follows from it
     s.step = earliest->first;
     s.fact = fmt::format("At step {} {} wrote the same file.", earliest->first,
                          rankList(earliest->second, c.world()));

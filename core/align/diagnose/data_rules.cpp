@@ -1,4 +1,5 @@
 // Family A: which rank sees which samples. Everything here is decided by ids and hashes, exactly.
+#include "core/align/diagnose/contents.h"
 #include "core/align/diagnose/epoch_ids.h"
 #include "core/align/diagnose/rules.h"
 #include "core/align/diagnose/script_acts.h"
@@ -15,23 +16,6 @@ namespace {
 bool numbered(const Case& c)
 {
     return c.ref().has(Quantity::SampleIds) && c.sus().has(Quantity::SampleIds);
-}
-
-// The step at which the data parts, by ids or by how many there are; -1: it does not. Nothing numeric can cause that.
-std::int64_t dataStart(const Case& c)
-{
-    std::int64_t step = -1;
-    for (const Quantity quantity : {Quantity::SampleIds, Quantity::Samples, Quantity::SamplesSeen,
-                                    Quantity::Epoch, Quantity::MicroSteps})
-        if (const std::int64_t at = c.first(quantity); at >= 0 && (step < 0 || at < step))
-            step = at;
-    if (!numbered(c)) // a stream: its contents stand for ids
-        if (const std::int64_t at = c.first(Quantity::SampleContent); at >= 0 && (step < 0 || at < step))
-            step = at;
-    // Padded samples cannot be told from others, but equal batches can.
-    if (!numbered(c) && step < 0 && shapesVary(c.sus()) && epochAt(c.sus(), 1).sameOnRanks())
-        step = 1;
-    return step;
 }
 
 Suspicion suspect(const Case& c, const char* cause, int fit, std::int64_t step, std::string fact)
@@ -62,12 +46,13 @@ Evidence coverage(const EpochIds& own, const EpochIds& reference)
 // The dataset says it has no length: it is a stream.
 bool withoutLength(const RunTrace& run)
 {
-    return std::any_of(run.events().begin(), run.events().end(), [](const EventRecord& event) {
-        rapidjson::Document json;
-        json.Parse(event.detail.c_str());
-        return event.kind == "epoch_end" && json.IsObject() && json.HasMember("has_length") &&
-               json["has_length"].IsBool() && !json["has_length"].GetBool();
-    });
+    return settingOf(run.traits(), "workload_options.dataset_length") == "unknown" ||
+           std::any_of(run.events().begin(), run.events().end(), [](const EventRecord& event) {
+               rapidjson::Document json;
+               json.Parse(event.detail.c_str());
+               return event.kind == "epoch_end" && json.IsObject() && json.HasMember("has_length") &&
+                      json["has_length"].IsBool() && !json["has_length"].GetBool();
+           });
 }
 
 void notSplit(const Case& c, Suspicions& out)
@@ -156,8 +141,10 @@ void permutationPerRank(const Case& c, Suspicions& out)
         return;
     const EpochIds own = epochAt(c.sus(), step), reference = epochAt(c.ref(), step);
     const std::size_t shared = own.shared();
-    // Padding repeats fewer ids than there are ranks, and only at the end of an epoch.
-    if (own.sameOnRanks() || shared < (own.complete ? std::size_t(c.world()) : 1))
+    // Orders of the ranks' own part in the first step of an epoch. Padding repeats fewer ids than there are ranks, and only at
+    // its end.
+    if ((numbered(c) && step > own.firstStep) || own.sameOnRanks() ||
+        shared < (own.complete ? std::size_t(c.world()) : 1))
         return;
     Suspicion s = suspect(c, "A4", kSignature, step,
                           fmt::format("{} of {} ids are on more than one rank.", shared, own.all.size()));
@@ -166,58 +153,21 @@ void permutationPerRank(const Case& c, Suspicions& out)
     out.push_back(std::move(s));
 }
 
-// The last step of an epoch has repeats where the reference has none, or lacks the tail.
-void remainder(const Case& c, Suspicions& out)
-{
-    const std::int64_t step = dataStart(c);
-    if (step < 1)
-        return;
-    const EpochIds own = epochAt(c.sus(), step), reference = epochAt(c.ref(), step);
-    if (own.epoch < 0 || reference.epoch < 0 || own.sameOnRanks() ||
-        own.shared() >= std::size_t(2 * c.world()))
-        return;
-    const auto total = std::int64_t(own.count()), wanted = std::int64_t(reference.count());
-    // One rank more or fewer samples than the reference at most, and only at the end.
-    const std::int64_t limit = c.world();
-    const bool lastOfOwn = step == own.lastStep || step == own.lastStep + 1;
-    const bool lastOfReference = step == reference.lastStep || step == reference.lastStep + 1;
-    if (!(lastOfOwn || lastOfReference) || total == wanted || std::abs(total - wanted) > limit)
-        return;
-    const std::int64_t repeats = total - std::int64_t(own.all.size());
-    if (total > wanted && repeats > 0) {
-        Suspicion s =
-            suspect(c, "A5", kSignature, step,
-                    fmt::format("{} ids of the epoch occur twice, the epoch has {} samples instead of {}.",
-                                repeats, total, wanted));
-        s.excluded.push_back({"A4",
-                              fmt::format("only {} ids are repeated, all in the last step", repeats),
-                              Quantity::SampleIds,
-                              step,
-                              -1,
-                              {}});
-        out.push_back(std::move(s));
-    } else if (total < wanted) {
-        Suspicion s =
-            suspect(c, "A6", kSignature, step,
-                    fmt::format("The epoch has {} samples instead of {}: {} of its tail are missing.", total,
-                                wanted, wanted - total));
-        s.excluded.push_back(
-            {"A10", "all other ids are where the reference has them", Quantity::SampleIds, step, -1, {}});
-        out.push_back(std::move(s));
-    }
-}
-
 void batchKept(const Case& c, Suspicions& out)
 {
     const std::int64_t step = dataStart(c);
     if (step < 1)
         return;
-    double own = 0, wanted = 0;
-    for (const int rank : c.sus().ranks())
-        own += c.sus().total(rank, Quantity::Samples, step).value_or(0);
-    for (const int rank : c.ref().ranks())
-        wanted += c.ref().total(rank, Quantity::Samples, step).value_or(0);
-    if (wanted <= 0 || own < 1.5 * wanted)
+    const auto all = [](const RunTrace& run, std::int64_t at) {
+        double sum = 0;
+        for (const int rank : run.ranks())
+            sum += run.total(rank, Quantity::Samples, at).value_or(0);
+        return sum;
+    };
+    const double own = all(c.sus(), step), wanted = all(c.ref(), step);
+    // Against the last batch of an epoch, which may be short, every batch is large.
+    if (wanted <= 0 ||
+        own < 1.5 * std::max(wanted, all(c.ref(), std::max<std::int64_t>(1, c.ref().view().firstStep))))
         return;
     const double factor = own / wanted;
     const double world = c.sus().traits().world;
@@ -280,41 +230,6 @@ void orderReplaced(const Case& c, Suspicions& out)
     out.push_back(std::move(s));
 }
 
-// What the same ids brought in two runs as wholes. Random transforms give contents nobody had before; another list of files
-// gives the contents of other ids.
-struct Contents {
-    std::size_t differ = 0;  // ids of the step whose contents are not the reference's
-    std::size_t known = 0;   // of these: the reference has this content under another id
-    bool randomised = false; // the reference itself has an id with two contents
-};
-
-Contents contentsAt(const Case& c, std::int64_t step)
-{
-    std::map<std::int64_t, std::set<std::uint64_t>> ofId;
-    std::set<std::uint64_t> all;
-    const auto each = [](const RunTrace& run, std::int64_t from, std::int64_t to, auto&& take) {
-        for (const int rank : run.ranks())
-            for (const RunTrace::StepSamples& s : run.samples(rank, from, to))
-                for (std::size_t i = 0; i < std::min(s.ids.size(), s.hashes.size()); ++i)
-                    take(s.ids[i], s.hashes[i]);
-    };
-    each(c.ref(), 1, std::min(c.ref().lastStep(), step + kEpochWindow) + 1,
-         [&](std::int64_t id, std::uint64_t hash) {
-             ofId[id].insert(hash);
-             all.insert(hash);
-         });
-    Contents found;
-    found.randomised =
-        std::any_of(ofId.begin(), ofId.end(), [](const auto& entry) { return entry.second.size() > 1; });
-    each(c.sus(), step, step + 1, [&](std::int64_t id, std::uint64_t hash) {
-        if (ofId[id].contains(hash))
-            return;
-        ++found.differ;
-        found.known += all.contains(hash);
-    });
-    return found;
-}
-
 void contentsDiffer(const Case& c, Suspicions& out)
 {
     const std::int64_t step = c.first(Quantity::SampleContent);
@@ -325,7 +240,7 @@ void contentsDiffer(const Case& c, Suspicions& out)
     const std::vector<int> off = c.ranksOff(Quantity::SampleContent, step);
     const bool script = !c.rankByRank() && isUsersScript(c.sus().traits());
     const Contents contents = script ? contentsAt(c, step) : Contents();
-    if (script && contents.known == 0 && contents.randomised) {
+    if (script && contents.changedAtRandom()) {
         Suspicion s = suspect(
             c, "E5", kPattern, step,
             fmt::format("At step {} {} ids bring contents the reference never had; there, too, an id brings "
@@ -390,10 +305,26 @@ void workerSeeds(const Case& c, Suspicions& out)
     }
 }
 
-constexpr Rule kRules[] = {notSplit,  orderRepeats, orderLostOnResume, permutationPerRank, remainder,
-                           batchKept, sameSamples,  orderReplaced,     contentsDiffer,     workerSeeds};
+constexpr Rule kRules[] = {notSplit,    orderRepeats,  orderLostOnResume, permutationPerRank, batchKept,
+                           sameSamples, orderReplaced, contentsDiffer,    workerSeeds};
 
 } // namespace
+
+std::int64_t dataStart(const Case& c)
+{
+    std::int64_t step = -1;
+    for (const Quantity quantity : {Quantity::SampleIds, Quantity::Samples, Quantity::SamplesSeen,
+                                    Quantity::Epoch, Quantity::MicroSteps})
+        if (const std::int64_t at = c.first(quantity); at >= 0 && (step < 0 || at < step))
+            step = at;
+    if (!numbered(c)) // a stream: its contents stand for ids
+        if (const std::int64_t at = c.first(Quantity::SampleContent); at >= 0 && (step < 0 || at < step))
+            step = at;
+    // Padded samples cannot be told from others, but equal batches can.
+    if (!numbered(c) && step < 0 && shapesVary(c.sus()) && epochAt(c.sus(), 1).sameOnRanks())
+        step = 1;
+    return step;
+}
 
 std::span<const Rule> dataRules()
 {

@@ -164,8 +164,9 @@ Suspicions suspicionsOf(const Case& c)
 {
     Suspicions suspicions;
     for (const std::span<const Rule> family :
-         {dataRules(), lossRules(), synchronisationRules(), rateRules(), optimizerRules(), precisionRules(),
-          checkpointRules(), loggingRules(), scriptRules(), scriptOptimizerRules(), evaluationRules()})
+         {dataRules(), epochTailRules(), lossRules(), shareRules(), synchronisationRules(), rateRules(),
+          clippingRules(), optimizerRules(), precisionRules(), checkpointRules(), loggingRules(),
+          scriptRules(), scriptOptimizerRules(), randomLayerRules(), evaluationRules()})
         for (const Rule rule : family)
             rule(c, suspicions);
     // What happened before the runs part explains more than what follows from it.

@@ -1,5 +1,5 @@
-// Family B: how losses are formed, scaled and reduced. The mark is one factor on the whole gradient, or a weight per rank;
-// where the factor enters (before or after the reduction) and which count of the run it equals names the cause.
+// Family B: how losses are formed, scaled and reduced. The mark is one factor on the whole gradient; where it enters (before or
+// after the reduction) and which count of the run it equals names the cause. Weights of the ranks: share_rules.cpp.
 #include "core/align/diagnose/rules.h"
 #include "core/align/diagnose/script_acts.h"
 
@@ -9,15 +9,6 @@
 namespace lockstep::align {
 
 namespace {
-
-// Data and state are the reference's up to the step; then what differs was made in it.
-bool sameInputs(const Case& c, std::int64_t step)
-{
-    if (step < 1 || step != c.start())
-        return false;
-    return c.link() >= CausalLink::Rng && !c.differsAt(Quantity::SampleIds, step) &&
-           !c.differsAt(Quantity::SampleContent, step);
-}
 
 struct Factor {
     double value = 1;
@@ -76,13 +67,17 @@ std::optional<Factor> commonFactor(const Case& c, std::int64_t step)
 
 struct Counts {
     double world, micros, samples;
+    double tokens; // of a micro-batch, mean of the ranks; 0: not known
 };
 
 Counts countsAt(const Case& c, std::int64_t step)
 {
     const int rank = c.sus().ranks().front();
+    double tokens = 0;
+    for (const int r : c.sus().ranks())
+        tokens += c.sus().value(r, Quantity::Tokens, step, 0).value_or(0) / c.world();
     return {double(c.sus().traits().ranks()), c.sus().value(rank, Quantity::MicroSteps, step).value_or(1),
-            c.sus().value(rank, Quantity::Samples, step, 0).value_or(0)};
+            c.sus().value(rank, Quantity::Samples, step, 0).value_or(0), tokens};
 }
 
 Evidence factorRow(const Factor& f, std::int64_t step, int world)
@@ -186,6 +181,8 @@ void factorOnGradient(const Case& c, Suspicions& out)
             : is(n.world) ? kSignature - 1
                           : kSignature + 1,
             ", the number of samples of a micro-batch", false);
+    else if (is(n.tokens) && n.tokens > 1 && f.beforeReduction)
+        add("B1", kSignature + 1, ", the number of tokens of a rank's micro-batch", false);
     if (lossToo && !lossEqual)
         add("B1", kPattern + 5, ", as is the loss", false);
     if (is(n.micros) && n.micros > 1)
@@ -210,124 +207,6 @@ void factorOnGradient(const Case& c, Suspicions& out)
     if (f.value > 1 && near(power, std::round(power), 1e-6))
         add("B12", (f.beforeReduction ? kPattern : kSignature) - (is(n.world) ? 5 : 0),
             fmt::format(", 2 to the power of {:g}", std::round(power)), false);
-}
-
-// Each rank weighs the same although they hold different numbers of samples or tokens: reweighted by those numbers, the
-// recorded local gradients give the reference's gradient.
-void unequalShares(const Case& c, Suspicions& out)
-{
-    const std::int64_t step = c.start();
-    if (!sameInputs(c, step) || c.world() < 2)
-        return;
-    const std::optional<Gradient> wanted = c.ref().reduced(c.ref().ranks().front(), step);
-    for (const auto& [quantity, cause, unit] :
-         {std::tuple(Quantity::Tokens, "B5", "tokens"), std::tuple(Quantity::Samples, "B4", "samples")}) {
-        if (quantity == Quantity::Tokens && !c.sus().has(quantity) && !c.sus().leavesTargetsOut())
-            continue;
-        std::vector<double> weights;
-        for (const int rank : c.sus().ranks())
-            if (const std::optional<double> weight = quantity == Quantity::Tokens
-                                                         ? c.sus().targets(rank, step)
-                                                         : c.sus().total(rank, quantity, step))
-                weights.push_back(*weight);
-        if (int(weights.size()) != c.world() || *std::min_element(weights.begin(), weights.end()) ==
-                                                    *std::max_element(weights.begin(), weights.end()))
-            continue;
-        const std::optional<Relation> plain = c.localMean(step);
-        const std::optional<Relation> reweighted = relate(c.sus().localMean(step, weights), wanted);
-        if (!plain || !reweighted || plain->same(c.precision()) || !reweighted->same(4 * c.precision()))
-            continue;
-        std::string shares;
-        for (const double weight : weights)
-            shares += fmt::format("{}{:g}", shares.empty() ? "" : ", ", weight);
-        Suspicion s;
-        s.cause = cause;
-        s.fit = kSignature + 6;
-        s.step = step;
-        // Of whole samples some can be left out by the loss, too.
-        const bool ofSamples = quantity == Quantity::Tokens && !c.sus().has(quantity);
-        if (ofSamples) {
-            s.sentence = "Each rank averages over its own targets that count, although the ranks hold "
-                         "different numbers of them";
-            s.fix = "Divide the summed loss by the targets that count on all ranks together";
-        }
-        s.fact = fmt::format(
-            "At step {} the ranks hold {} {}; weighted by them their gradients give the reference's.", step,
-            shares, ofSamples ? "targets that count" : unit);
-        s.evidence.push_back({"gradient, ranks weighted alike",
-                              fmt::format("{:.1e} off the reference", plain->distance),
-                              Quantity::GradNorm,
-                              step,
-                              -1,
-                              {}});
-        s.evidence.push_back({fmt::format("gradient, ranks weighted by {}", unit),
-                              fmt::format("{:.1e} off the reference", reweighted->distance),
-                              Quantity::GradNormLocal,
-                              step,
-                              -1,
-                              {}});
-        s.excluded.push_back({"B3", "no one factor fits all ranks", Quantity::GradNormLocal, step, -1, {}});
-        solveStep(s, c.first(quantity) == step ? 1 : step);
-        out.push_back(std::move(s));
-        return;
-    }
-    // Rank by rank: each local gradient is a multiple of the reference's, each by a factor of its own.
-    if (!c.rankByRank())
-        return;
-    std::string factors;
-    bool uneven = false;
-    std::optional<double> before;
-    for (const int rank : c.sus().ranks()) {
-        const std::optional<Relation> local = c.local(rank, step);
-        if (!local || !local->proportional(4 * c.precision()))
-            return;
-        factors += fmt::format("{}{:.6g}", factors.empty() ? "" : ", ", local->ratio);
-        uneven = uneven || (before && !near(*before, local->ratio, 1e-5));
-        before = local->ratio;
-    }
-    if (!uneven)
-        return;
-    Suspicion s;
-    s.cause = c.sus().has(Quantity::Tokens) ? "B5" : "B4";
-    s.fit = kSignature;
-    s.step = step;
-    s.fact = fmt::format("At step {} the ranks' gradients are {} times the reference's.", step, factors);
-    s.evidence.push_back(
-        {"gradient before reduction, by rank", factors, Quantity::GradNormLocal, step, -1, {}});
-    solveStep(s, step);
-    out.push_back(std::move(s));
-}
-
-// The ranks hold different numbers of samples although the reference deals them evenly.
-void unequalDeal(const Case& c, Suspicions& out)
-{
-    const std::int64_t step = c.start();
-    if (step < 1 || c.world() < 2)
-        return;
-    std::string own;
-    double least = 0, most = 0;
-    for (const int rank : c.sus().ranks()) {
-        const double n = c.sus().total(rank, Quantity::Samples, step).value_or(0);
-        least = own.empty() ? n : std::min(least, n);
-        most = std::max(most, n);
-        own += fmt::format("{}{:g}", own.empty() ? "" : ", ", n);
-    }
-    if (least == most || !c.differsAt(Quantity::SampleIds, step))
-        return;
-    Suspicion s;
-    s.cause = "B4";
-    s.fit = kSignature + 4;
-    s.step = step;
-    s.fact = fmt::format("At step {} the ranks hold {} samples and weigh the same.", step, own);
-    s.evidence.push_back({"samples by rank", own, Quantity::Samples, step, -1, {}});
-    // What a rank kept of what the reference dealt it; the middle of the numbers that round to it.
-    const int last = c.sus().ranks().back();
-    const double kept = c.sus().value(last, Quantity::Samples, step, 0).value_or(0);
-    const double dealt = c.ref().value(c.refRank(last), Quantity::Samples, step, 0).value_or(0) /
-                         (c.rankByRank() ? 1 : c.world());
-    if (dealt > kept)
-        s.solved["share"] = fmt::format("{:.6g}", (kept + 0.5) / dealt);
-    out.push_back(std::move(s));
 }
 
 // The gradient before reduction is not a multiple of the reference's although loss and data are equal. Whether it grew or
@@ -390,7 +269,7 @@ void partOfGradient(const Case& c, Suspicions& out)
         add("B9", micros > 1 ? kPattern - 10 : kPattern, "");
 }
 
-constexpr Rule kRules[] = {factorOnGradient, unequalShares, unequalDeal, partOfGradient};
+constexpr Rule kRules[] = {factorOnGradient, partOfGradient};
 
 } // namespace
 

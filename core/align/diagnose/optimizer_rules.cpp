@@ -1,4 +1,5 @@
-// Family D, but for the learning rate (rate_rules.cpp): clipping, scaling, and what the optimizer does with a right gradient.
+// Family D, but for the learning rate (rate_rules.cpp) and clipping (clipping_rules.cpp): scaling, and what the optimizer does
+// with a right gradient.
 #include "core/align/diagnose/rules.h"
 #include "core/align/diagnose/script_acts.h"
 
@@ -8,126 +9,6 @@
 namespace lockstep::align {
 
 namespace {
-
-// The first step at which some rank's own gradient is longer than the limit; -1: none.
-std::int64_t firstClipped(const RunTrace& run)
-{
-    for (const std::int64_t step : run.steps(run.ranks().front(), Quantity::GradNormLocal))
-        for (const int rank : run.ranks())
-            if (run.value(rank, Quantity::GradNormLocal, step).value_or(0) > run.traits().clipNorm)
-                return step;
-    return -1;
-}
-
-// The first step at which a rank clips by another number than the norm of its gradient; -1: none.
-std::int64_t firstOddNorm(const RunTrace& run)
-{
-    constexpr double kFloat32 = 1e-5; // torch forms the norm in float32
-    for (const std::int64_t step : run.steps(run.ranks().front(), Quantity::ClipNormTorch))
-        for (const int rank : run.ranks()) {
-            const auto used = run.value(rank, Quantity::ClipNormTorch, step);
-            const auto norm = run.value(rank, Quantity::GradNorm, step);
-            if (used && norm && std::isfinite(*norm) && !near(*used, *norm, kFloat32))
-                return step;
-        }
-    return -1;
-}
-
-// What went into the reduction is right; what came out is the mean of the clipped gradients.
-void clippedBeforeReduction(const Case& c, Suspicions& out)
-{
-    const double limit = c.sus().traits().clipNorm;
-    if (limit <= 0 || c.world() < 2)
-        return;
-    const std::int64_t step = c.rankByRank() ? c.start() : firstClipped(c.sus());
-    if (step < 1 || (c.rankByRank() && c.link() < CausalLink::PreReduction))
-        return;
-    std::vector<double> weights;
-    double largest = 0;
-    for (const int rank : c.sus().ranks()) {
-        const std::optional<Gradient> own = c.sus().local(rank, step);
-        if (!own)
-            return;
-        weights.push_back(std::min(1.0, limit / (own->norm + 1e-6))); // torch's clip_grad_norm_
-        largest = std::max(largest, own->norm);
-    }
-    std::optional<Gradient> clipped = c.sus().localMean(step, weights);
-    const std::optional<Gradient> plain = c.sus().localMean(step);
-    if (!clipped || !plain || largest <= limit)
-        return;
-    double scale = 0;
-    for (const double weight : weights)
-        scale += weight / double(weights.size());
-    for (double& part : clipped->projection)
-        part *= scale;
-    const std::optional<Relation> asClipped = relate(c.sus().reduced(c.sus().ranks().front(), step), clipped);
-    const std::optional<Relation> asMean = relate(c.sus().reduced(c.sus().ranks().front(), step), plain);
-    if (!asClipped || !asMean || !asClipped->same(16 * c.precision()) || asMean->same(16 * c.precision()))
-        return;
-    Suspicion s = suspect(
-        "D3", kSignature + 7, step, "gradient after reduction",
-        fmt::format("At step {} it is the mean of gradients each clipped to {:g} ({:.1e} off), not the mean "
-                    "({:.1e} off); the largest local norm is {:.4g}.",
-                    step, limit, asClipped->distance, asMean->distance, largest),
-        Quantity::GradNorm);
-    s.excluded.push_back({"B3", "each rank has a factor of its own", Quantity::GradNormLocal, step, -1, {}});
-    s.excluded.push_back(
-        {"D5", "the reduced gradient itself differs, before clipping", Quantity::GradNorm, step, -1, {}});
-    out.push_back(std::move(s));
-}
-
-void clippingNorm(const Case& c, Suspicions& out)
-{
-    const std::int64_t step = firstOddNorm(c.sus());
-    if (step < 1 || clippedScaled(c.sus(), c.sus().ranks().front(), step) || // script_optimizer_rules.cpp
-        (c.rankByRank() && c.first(Quantity::ClipNormTorch) != step))
-        return;
-    const double world = c.world();
-    std::vector<int> off;
-    double squares = 0;
-    std::string norms;
-    bool equal = true, ownNorms = true;
-    std::optional<double> common;
-    for (const int rank : c.sus().ranks()) {
-        const double used = c.sus().value(rank, Quantity::ClipNormTorch, step).value_or(0);
-        const double ratio = used / c.sus().value(rank, Quantity::GradNorm, step).value_or(used);
-        squares += ratio * ratio;
-        norms += fmt::format("{}{:.6g}", norms.empty() ? "" : ", ", ratio);
-        equal = equal && (!common || near(*common, ratio, 1e-6));
-        ownNorms =
-            ownNorms && near(used, c.sus().value(rank, Quantity::GradNormLocal, step).value_or(0), 1e-5);
-        if (!near(ratio, 1, 1e-5))
-            off.push_back(rank);
-        common = common.value_or(ratio);
-    }
-    if (off.empty() || (ownNorms && world > 1)) // clipped before the reduction: D3
-        return;
-    const std::string fact =
-        fmt::format("At step {} the norms used for clipping are {} times the gradient's.", step, norms);
-    const auto add = [&](const char* cause, int fit, const std::string& reason) {
-        Suspicion s = suspect(cause, fit, step, "norm used for clipping", fact, Quantity::ClipNormTorch);
-        s.evidence.push_back({"reading", reason, Quantity::ClipNormTorch, step, -1, {}});
-        s.excluded.push_back(
-            {"B2", "the norm is not that of the run's own gradient", Quantity::GradNorm, step, -1, {}});
-        s.rank = off.size() == 1 && world > 1 ? off.front() : -1;
-        if (s.rank >= 0)
-            s.solved["rank"] = std::to_string(s.rank);
-        solveStep(s, step);
-        out.push_back(std::move(s));
-    };
-    if (equal && *common > 1)
-        add("D5", near(*common, std::sqrt(world), 1e-5) ? kSignature + 6 : kPattern + 5,
-            near(*common, std::sqrt(world), 1e-5) ? "the root of the number of ranks"
-                                                  : "the same factor on all ranks");
-    if (!equal && near(squares, 1, 1e-4))
-        add("D4", kSignature + 6, "the squares of the ranks' norms add up to that of the gradient");
-    else if (off.size() < std::size_t(c.world()))
-        add("D9", kSignature + 3, fmt::format("only {} is off", rankList(off, c.world())));
-    if (!equal && squares < world)
-        add("D9", kPattern + 10, "a norm over fewer parameters");
-    if (!equal && !near(squares, 1, 1e-4))
-        add("D4", kPattern, "each rank has a norm of its own");
-}
 
 // A gradient and a rate above 0, and nothing moved.
 void nothingUpdated(const Case& c, Suspicions& out)
@@ -288,8 +169,7 @@ void partOfAccumulation(const Case& c, Suspicions& out)
     out.push_back(std::move(s));
 }
 
-constexpr Rule kRules[] = {clippedBeforeReduction, clippingNorm, nothingUpdated, update, scaler,
-                           partOfAccumulation};
+constexpr Rule kRules[] = {nothingUpdated, update, scaler, partOfAccumulation};
 
 } // namespace
 

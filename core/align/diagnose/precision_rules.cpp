@@ -12,6 +12,14 @@ namespace {
 constexpr double kBf16Dtype = 15; // c10::ScalarType
 constexpr double kFp16Dtype = 5;
 
+// As wholes: the gradient is the reference's, or a multiple of it. Then what was drawn in the step is what the one process drew,
+// as where all ranks throw the same coin.
+bool drewAlike(const Case& c, std::int64_t step)
+{
+    const std::optional<Relation> mean = c.rankByRank() || step < 1 ? std::nullopt : c.localMean(step);
+    return mean && mean->proportional(c.precision());
+}
+
 void sharedStream(const Case& c, Suspicions& out)
 {
     // The engine seeds every rank's stream by itself. Scripts often seed all ranks alike, which harms nothing that draws
@@ -22,6 +30,8 @@ void sharedStream(const Case& c, Suspicions& out)
     // Ranks that draw alike and go the way of the one process do so on purpose.
     if (!torchDrawsEachStep(c.sus()) && !others.generators.empty() &&
         (!others.alike || c.link() != CausalLink::Forward))
+        return;
+    if (isUsersScript(c.sus().traits()) && drewAlike(c, std::max<std::int64_t>(1, c.sus().view().firstStep)))
         return;
     const std::int64_t step = std::max<std::int64_t>(0, c.sus().view().firstStep);
     if (c.world() < 2 || !c.sus().sameOnRanks(Quantity::RngCpu, step).value_or(false))
@@ -69,7 +79,7 @@ void notShared(const Case& c, Suspicions& out)
         s.evidence.push_back({"reading", fact, quantity, step, -1, {}});
         out.push_back(std::move(s));
     };
-    if (c.link() != CausalLink::Forward)
+    if (c.link() != CausalLink::Forward || drewAlike(c, step))
         return;
     const bool script = isUsersScript(c.sus().traits()); // there is no twin of one
     if (torchDrawsEachStep(c.sus()))

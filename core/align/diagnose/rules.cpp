@@ -23,6 +23,14 @@ bool bothScripts(const Case& c)
     return isUsersScript(c.ref().traits()) && isUsersScript(c.sus().traits());
 }
 
+bool sameInputs(const Case& c, std::int64_t step)
+{
+    if (step < 1 || step != c.start())
+        return false;
+    return c.link() >= CausalLink::Rng && !c.differsAt(Quantity::SampleIds, step) &&
+           !c.differsAt(Quantity::SampleContent, step);
+}
+
 Suspicion suspect(const char* cause, int fit, std::int64_t step, const std::string& label, std::string fact,
                   std::optional<Quantity> quantity)
 {

@@ -40,10 +40,14 @@ inline constexpr int kPattern = 60;
 inline constexpr int kRemainder = 30;
 
 std::span<const Rule> dataRules();
+std::span<const Rule> epochTailRules();
 std::span<const Rule> lossRules();
+std::span<const Rule> shareRules();
 std::span<const Rule> synchronisationRules();
 std::span<const Rule> rateRules();
 std::span<const Rule> optimizerRules();
+std::span<const Rule> clippingRules();
+std::span<const Rule> randomLayerRules();
 std::span<const Rule> precisionRules();
 std::span<const Rule> checkpointRules();
 std::span<const Rule> loggingRules();
@@ -56,6 +60,10 @@ bool bothScripts(const Case& c);
 // A suspicion with the one row of evidence that says the same as its fact.
 Suspicion suspect(const char* cause, int fit, std::int64_t step, const std::string& label, std::string fact,
                   std::optional<Quantity> quantity = {});
+// Whether data and state are the reference's up to the step; then what differs was made in it.
+bool sameInputs(const Case& c, std::int64_t step);
+// The step at which the data parts, by ids or by how many there are; -1: it does not. Nothing numeric can cause that.
+std::int64_t dataStart(const Case& c);
 // "2", "0.25": a number that was solved, rounded to the fraction it stands for where it is one within 1e-4.
 std::string factorText(double factor);
 double roundedFactor(double factor);

@@ -124,6 +124,21 @@ void overflowsEarlier(const Case& c, Suspicions& out)
     out.push_back(std::move(s));
 }
 
+// Groups that have a rate at the step. A script may make its optimizer anew later on, and its settings are those of the first.
+int groupsAt(const RunTrace& run, int rank, std::int64_t step)
+{
+    int count = 0;
+    for (const std::uint16_t index : run.view().indices(rank, Quantity::LearningRate))
+        count += run.value(rank, Quantity::LearningRate, step, index).has_value();
+    return count;
+}
+
+bool otherGroups(const Case& c, std::int64_t step)
+{
+    const int rank = c.sus().ranks().front();
+    return groupsAt(c.sus(), rank, step) != groupsAt(c.ref(), c.refRank(rank), step);
+}
+
 enum class Members { Unknown, Equal, Other };
 
 Members members(const Case& c)
@@ -144,7 +159,14 @@ void updateBySettings(const Case& c, Suspicions& out)
     const auto ratio = c.ratio(c.sus().ranks().front(), Quantity::UpdateNorm, step);
     const std::string own = settingOf(c.sus().traits(), kGroups);
     const std::string theirs = settingOf(c.ref().traits(), kGroups);
-    if (own != theirs) {
+    if (otherGroups(c, step)) {
+        const int rank = c.sus().ranks().front();
+        out.push_back(
+            suspect("D7", kSignature + 8, step, "parameter groups",
+                    fmt::format("At step {} the optimizer has {} parameter groups, the reference's {}.", step,
+                                groupsAt(c.sus(), rank, step), groupsAt(c.ref(), c.refRank(rank), step)),
+                    Quantity::LearningRate));
+    } else if (own != theirs) {
         out.push_back(suspect(
             "D7", kSignature + 8, step, "parameter groups",
             fmt::format("The optimizer's parameter groups are set as \"{}\", the reference's as \"{}\".", own,
@@ -190,7 +212,8 @@ Amplified roundingAmplified(const Case& c, std::int64_t step)
     const auto ratio = c.ratio(rank, Quantity::UpdateNorm, step);
     const std::optional<Relation> gradient = c.reduced(rank, step);
     if (!bothScripts(c) || !kinds.contains(c.sus().traits().optimizer) || !ratio ||
-        !(std::abs(*ratio - 1) < kMost) || !gradient || gradient->equal || members(c) == Members::Other ||
+        !(std::abs(*ratio - 1) < kMost) || !gradient || gradient->equal || otherGroups(c, step) ||
+        members(c) == Members::Other ||
         settingOf(c.sus().traits(), kGroups) != settingOf(c.ref().traits(), kGroups))
         return Amplified::No;
     const bool small = std::abs(*ratio - 1) <= kOfRoot * std::sqrt(gradient->distance);

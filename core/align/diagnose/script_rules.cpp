@@ -1,5 +1,6 @@
 // Scripts of the user's own, held against the same script in one process. There is no twin of them, so what the script did
 // (script_acts.h) takes the place of a replay: it tells apart what the numbers alone leave open.
+#include "core/align/diagnose/contents.h"
 #include "core/align/diagnose/rules.h"
 #include "core/align/diagnose/script_acts.h"
 #include "core/config/json.h"
@@ -78,7 +79,10 @@ void scaledLoss(const Case& c, Suspicions& out)
 {
     const std::int64_t step = c.start();
     const bool overflows = step >= 1 && skippedInOne(c.ref(), c.sus(), step);
-    if (!bothScripts(c) || step < 1 || c.link() < CausalLink::Rng ||
+    // Samples that are changed at random blur the gradient as random layers do.
+    const bool changed = bothScripts(c) && step >= 1 && c.link() == CausalLink::Content && !c.rankByRank() &&
+                         contentsAt(c, step).changedAtRandom();
+    if (!bothScripts(c) || step < 1 || (c.link() < CausalLink::Rng && !changed) ||
         (c.link() > CausalLink::Reduced && !overflows) || c.differsAt(Quantity::SampleIds, step))
         return;
     const std::optional<LossScaling> scaling = lossScaling(c.ref(), c.sus(), step);
@@ -88,7 +92,7 @@ void scaledLoss(const Case& c, Suspicions& out)
     // Random layers and batch statistics turn the gradient; its norm then lies nearer to the factor than to 1.
     const double norm = std::abs(c.ratio(c.sus().ranks().front(), Quantity::GradNorm, step).value_or(1));
     const bool blurred =
-        c.link() == CausalLink::Forward && (drawsEachStep(c.sus()) || batchStatistics(c.sus()));
+        changed || (c.link() == CausalLink::Forward && (drawsEachStep(c.sus()) || batchStatistics(c.sus())));
     const bool seenSo = blurred ? std::abs(std::log(norm / scaling->factor)) < std::abs(std::log(norm))
                                 : !mean || overflows || near(mean->ratio, scaling->factor, 1e-2);
     if (scaling->whole && !seenSo)

@@ -2,6 +2,7 @@
 // gradient before and after the reduction; most of it needs no reference.
 #include "core/align/diagnose/rules.h"
 #include "core/align/diagnose/script_acts.h"
+#include "core/align/diagnose/unreduced.h"
 
 #include <algorithm>
 #include <cmath>
@@ -43,55 +44,6 @@ std::vector<int> unreducedRanks(const Case& c, std::int64_t step)
             alone.push_back(rank);
     }
     return alone;
-}
-
-// The names of the parameters whose gradient left the reduction as it went in, and how many there are in all.
-struct Unreduced {
-    std::vector<std::string> names;
-    std::size_t all = 0;
-    bool newGradient = false; // they had no gradient the step before
-    bool unknown = false;     // DDP has none of them
-
-    std::string prefix() const; // what the names begin with in common: a parameter, a module
-};
-
-std::string Unreduced::prefix() const
-{
-    std::string common = names.front();
-    for (const std::string& name : names)
-        common.resize(std::size_t(
-            std::mismatch(common.begin(), common.end(), name.begin(), name.end()).first - common.begin()));
-    return common;
-}
-
-Unreduced unreducedParameters(const Case& c, std::int64_t step)
-{
-    Unreduced found;
-    const int rank = c.sus().ranks().back();
-    const std::vector<TensorRecord>& records = c.sus().tensors(rank, step);
-    // DDP does not see a parameter that it was not built with, and then nor does the probe before the reduction.
-    const bool someLocal = std::any_of(records.begin(), records.end(),
-                                       [](const TensorRecord& r) { return r.has & TensorRecord::Local; });
-    for (const TensorRecord& record : records) {
-        if (record.buffer)
-            continue;
-        ++found.all;
-        const bool reduced = record.has & TensorRecord::Reduced, local = record.has & TensorRecord::Local;
-        if (reduced && (local ? record.localFingerprint == record.reducedFingerprint && record.localNorm > 0
-                              : someLocal && record.reducedNorm > 0))
-            found.names.push_back(record.name);
-    }
-    found.unknown =
-        !found.names.empty() && std::all_of(records.begin(), records.end(), [&](const TensorRecord& r) {
-            return !(r.has & TensorRecord::Local) ||
-                   std::find(found.names.begin(), found.names.end(), r.name) == found.names.end();
-        });
-    if (step > 1 && !found.names.empty()) {
-        for (const TensorRecord& record : c.sus().tensors(rank, step - 1))
-            if (record.name == found.names.front())
-                found.newGradient = (record.has & TensorRecord::Reduced) == 0 || record.reducedNorm == 0;
-    }
-    return found;
 }
 
 Evidence spreadRow(const Case& c, std::int64_t step)
@@ -283,6 +235,8 @@ void partlyReduced(const Case& c, Suspicions& out)
     const bool wholeLocal = c.first(Quantity::GradNormLocal) != step || (script && names.unknown);
     if (thawed || (names.newGradient && !script)) // a script's thawing is told
         return add("C4", kSignature + 8);
+    if (wholeLocal && names.wholeModel && script)
+        return add("C10", kSignature + 5); // nothing of it was ever wrapped
     if (wholeLocal) {
         add("C3", count == 1 ? kSignature + 3 : count == 0 ? kPattern + 12 : kRemainder + 20);
         add("C10", count > 1 ? kSignature + 3 : kPattern + 13);
@@ -301,6 +255,10 @@ void reductionLost(const Case& c, Suspicions& out)
     if (step < 1 || c.world() < 2 || !unreducedRanks(c, step).empty() ||
         (c.rankByRank() && c.link() != CausalLink::Reduced))
         return;
+    // DDP shows the gradient of a parameter before the reduction only where the last backward pass used it.
+    const std::optional<Relation> whole = c.reduced(c.sus().ranks().front(), step);
+    if (isUsersScript(c.sus().traits()) && spread < 0 && whole && whole->same(c.precision()))
+        return; // what came out is the reference's
     std::vector<int> wrong;
     double worst = 0, factor = 1;
     bool proportional = true;

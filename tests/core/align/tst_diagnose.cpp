@@ -3,8 +3,8 @@
 #include "core/align/diagnose/class_separation.h"
 #include "core/align/lint.h"
 #include "core/align/proof.h"
-#include "support/trace_dsl.h"
 #include "tests/core/align/ddp_trace.h"
+#include "tests/core/align/run_pair.h"
 
 #include <fmt/format.h>
 
@@ -15,46 +15,17 @@
 #include <cmath>
 
 using namespace lockstep;
+using test::causesOf;
 using test::DdpTrace;
 
 namespace {
 
-// Keeps the two runs of a test open.
-class Pair
+class Pair : public test::Pair
 {
 public:
-    Pair(const std::string& a, const std::string& b)
-        : a_(test::writeTrace(dir_.path().toStdString() + "/a", a)),
-          b_(test::writeTrace(dir_.path().toStdString() + "/b", b)),
-          readerA_(std::move(RunReader::open(a_.folder)).value()),
-          readerB_(std::move(RunReader::open(b_.folder)).value())
-    {
-    }
-    Pair(const DdpTrace& a, const DdpTrace& b) : Pair(a.text(), b.text()) {}
-
-    RunConfig& configB() { return b_.config; }
-    RunReader& readerA() { return readerA_; }
-    RunReader& readerB() { return readerB_; }
-    Diagnosis diagnosis()
-    {
-        return std::move(diagnose({&readerA_, traitsOf(a_.config)}, {&readerB_, traitsOf(b_.config)}))
-            .value();
-    }
-
-private:
-    QTemporaryDir dir_;
-    test::TracedRun a_, b_;
-    RunReader readerA_, readerB_;
+    using test::Pair::Pair;
+    Pair(const DdpTrace& a, const DdpTrace& b) : test::Pair(a.text(), b.text()) {}
 };
-
-QString causesOf(const Diagnosis& diagnosis)
-{
-    QStringList causes;
-    for (const Finding& finding : diagnosis.findings)
-        for (const std::string& cause : finding.causes)
-            causes << QString::fromStdString(cause);
-    return causes.join(' ');
-}
 
 // Evaluations after steps 2, 4 and 6; from step `padded` on (-1: never) all ranks count equally many samples.
 std::string evaluated(int world, int setSize, int padded)

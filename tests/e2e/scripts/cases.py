@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from case import Case
 from field_cases import FIELD_CASES
+from third_cases import THIRD_CASES
 
 LOSS_PRINTED = ("--metric", "loss=([0-9.]+)")
 
@@ -143,4 +144,4 @@ CASES = [
     Case("schedule_free"),
     Case("schedule_free", "B6", "grad_norm", 1, cause="B6"),
     Case("schedule_free", "B8", "grad_norm", 1, ranks_part=1, cause="B8"),
-] + FIELD_CASES
+] + FIELD_CASES + THIRD_CASES

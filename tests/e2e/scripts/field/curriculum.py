@@ -34,13 +34,11 @@ class CurriculumSampler(Sampler):
         n = len(self.order)
         share = min(1.0, 0.4 + 0.6 * self.epoch / max(1, self.epochs - 1))
         size = math.ceil(n * share)
-        if not self.pad:
-            size -= size % self.batch
-        window = self.order[:size]
+        window = self.order[:size - size % self.batch]
         g = torch.Generator().manual_seed(self.epoch)
         window = [window[i] for i in torch.randperm(len(window), generator=g)]
-        if self.pad:
-            window += window[:-len(window) % self.batch]
+        if self.pad:  # to as many batches for every rank: but `batch` is that of all ranks already
+            window += window[:-len(window) % (self.batch * self.world)]
         return window
 
     def __iter__(self):

@@ -79,7 +79,7 @@ class Trainer:
         state = {"model": self.model.state_dict(), "scheduler": self.lr_scheduler.state_dict(), "step": self.global_step}
         if self.rank == 0:
             state["optimizer"] = self.optimizer.state_dict()
-        if self.rank == 0 or self.args.variant == "F2":
+        if self.rank == 0:
             torch.save(state, path)
         if self.world > 1:
             dist.barrier()
@@ -120,6 +120,10 @@ class Trainer:
             epoch, skip = epoch + 1, 0
         self._save_checkpoint()
 
+    def save_model(self):
+        if self.rank == 0 or self.args.variant == "F2":
+            torch.save(self.model.state_dict(), os.path.join(self.args.output_dir, "pytorch_model.bin"))
+
 
 def main():
     if "RANK" in os.environ and int(os.environ["WORLD_SIZE"]) > 1:
@@ -132,7 +136,9 @@ def main():
     model = Classifier()
     Trainer(model, args, Sentences()).train(until=6)
     torch.manual_seed(args.seed)
-    Trainer(Classifier(), args, Sentences()).train(until=args.max_steps, resume=True)
+    trainer = Trainer(Classifier(), args, Sentences())
+    trainer.train(until=args.max_steps, resume=True)
+    trainer.save_model()
 
 
 if __name__ == "__main__":

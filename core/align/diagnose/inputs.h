@@ -1,0 +1,20 @@
+// Scripts without sample ids: the inputs of the model stand for the samples of a step, and need not be them.
+#pragma once
+
+#include "core/align/diagnose/run_trace.h"
+
+namespace lockstep::align {
+
+// Every rank is given the same inputs, and from equal weights, without random draws, their losses still differ: the loss
+// takes each rank's share out of what all of them compute, as on one graph.
+bool inputsSharedByRanks(const RunTrace& run);
+
+// The ranks together have another number of rows than the reference and as many targets: the first dimension of the inputs
+// is not the samples, as where time comes first.
+bool rowsAreNoSamples(const RunTrace& reference, const RunTrace& suspect);
+
+// After the first update some inputs of the step are the reference's, and those that are not occur nowhere in the reference:
+// they were made by a model, as a critic's are, and carry the rounding of its weights.
+bool inputsMadeByModel(const RunTrace& reference, const RunTrace& suspect, std::int64_t step);
+
+} // namespace lockstep::align
