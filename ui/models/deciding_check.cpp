@@ -14,11 +14,11 @@ struct Headline {
     std::string_view phase, check;
 };
 
-// What a phase has to show for itself.
-constexpr Headline kHeadlines[] = {{"preflight", "preflight.global_batch"},
-                                   {"data", "data.omission"},
-                                   {"gradients", "gradients.twin"},
-                                   {"precision", "precision.resume"}};
+// What a phase has to show for itself, the first that was judged: of a script no twin is.
+constexpr Headline kHeadlines[] = {
+    {"preflight", "preflight.global_batch"}, {"data", "data.omission"},
+    {"gradients", "gradients.twin"},         {"gradients", "gradients.loss"},
+    {"gradients", "gradients.reduction"},    {"precision", "precision.resume"}};
 
 // "0.05 s": the number in front; 0 for a text without one.
 double leadingNumber(const std::string& text)
@@ -40,7 +40,8 @@ std::size_t decidingCheck(const GateInfo& gate)
                 return i;
     for (const Headline& headline : kHeadlines)
         for (std::size_t i = 0; i < gate.checks.size(); ++i)
-            if (gate.phase == headline.phase && gate.checks[i].id == headline.check)
+            if (gate.phase == headline.phase && gate.checks[i].id == headline.check &&
+                gate.checks[i].verdict != "cannot_judge")
                 return i;
     std::size_t nearest = 0;
     double most = 0;

@@ -93,6 +93,12 @@ private Q_SLOTS:
         gate.checks.emplace_back().verdict = "cannot_judge"; // passed in spite of it
         QCOMPARE(decidingCheck(gate), std::size_t(1));
         QVERIFY(decidingText(gate.checks[1]).endsWith(QStringLiteral("0 bits differ in 40 steps")));
+        // Of a script there is no twin: the envelope is what its gate is about.
+        gate.checks[1].verdict = "cannot_judge";
+        gate.checks.push_back(gate.checks[0]);
+        gate.checks.back().id = "gradients.loss";
+        gate.checks.back().verdict = "pass";
+        QCOMPARE(decidingCheck(gate), gate.checks.size() - 1);
         // Of the drills the one nearest its limit; a check without a number as its limit is none of them.
         gate.phase = "drills";
         gate.checks.clear();
