@@ -3,6 +3,7 @@
 #include "app/cli/run_document.h"
 #include "app/cli/table.h"
 #include "core/config/run_config.h"
+#include "core/config/script_words.h"
 #include "core/store/project_store.h"
 
 #include <QDateTime>
@@ -47,7 +48,7 @@ void printTable(const std::vector<RunInfo>& runs)
 void printForPeople(std::vector<RunInfo> runs, const std::string& folder, bool all)
 {
     if (runs.empty()) {
-        fmt::print("No runs yet. Start one with: lockstep-cli run {}\n", folder);
+        fmt::print("No runs yet. Start one with: lockstep-cli run {}\n", commandLineOf({folder}));
         return;
     }
     std::size_t hidden = 0;
