@@ -28,7 +28,8 @@ State verdictState(const GateCheck& check)
 
 void ChecksModel::setChecks(std::vector<GateCheck> checks)
 {
-    if (!checks_.empty() && sameIds(checks_, checks)) { // judged again: keep the selection
+    // Judged again: the selection stays. Judged for the first time: what was chosen of the plan means nothing.
+    if (!checks_.empty() && !checks_.front().verdict.empty() && sameIds(checks_, checks)) {
         checks_ = std::move(checks);
         Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
         return;

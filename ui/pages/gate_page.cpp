@@ -132,6 +132,7 @@ void GatePage::build()
     emptyText_->setContentsMargins(12, 12, 12, 12);
     emptyText_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     table_ = new DataTable(checksPane_, 29);
+    table_->setObjectName(QStringLiteral("checks"));
     table_->setAccessibleName(tr("Checks"));
     table_->setModel(checks_);
     table_->setColumnPlan(ChecksModel::Limit, {ChecksModel::Where}); // a long limit is cut, numbers never

@@ -103,6 +103,19 @@ private Q_SLOTS:
         QTRY_VERIFY(checks->rowCount() > 20);
         QCOMPARE(checks->index(0, ChecksModel::Verdict).data().toString(), QStringLiteral("waiting"));
         QCOMPARE(checks->index(0, ChecksModel::Check).data().toString(), QStringLiteral("torch version"));
+        // Judged for the first time, the check that decides is shown, whatever was chosen of the plan.
+        auto* table = waiting.findChild<DataTable*>(QStringLiteral("checks"));
+        table->setCurrentIndex(table->model()->index(0, 0));
+        GateInfo gate;
+        gate.phase = "preflight";
+        gate.verdict = "fail";
+        gate.judgedUnixMs = 1;
+        for (int row = 0; row < checks->rowCount(); ++row) {
+            gate.checks.push_back(checks->check(row));
+            gate.checks.back().verdict = row == 4 ? "fail" : "pass";
+        }
+        QVERIFY(w.project.store().saveGate(gate).ok());
+        QTRY_COMPARE(table->currentIndex().row(), 4);
         TrainedGatePage closed(w.context, QStringLiteral("gradients"));
         showPage(closed);
         QVERIFY(
