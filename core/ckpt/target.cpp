@@ -22,14 +22,6 @@ Target::Shape readShape(const Json& json)
     return shape;
 }
 
-std::string readText(const Json& json, const char* name)
-{
-    const auto found = json.FindMember(name);
-    return found != json.MemberEnd() && found->value.IsString()
-               ? std::string(found->value.GetString(), found->value.GetStringLength())
-               : std::string();
-}
-
 void readOptimizer(const Json& json, Target& target)
 {
     target.hasOptimizer = true;
@@ -68,10 +60,10 @@ Target fromJson(const Json& json)
         for (const auto& member : json["devices"].GetObject())
             target.devices[member.name.GetString()] = member.value.IsInt64() ? member.value.GetInt64() : 0;
     }
-    target.torchVersion = readText(json, "torch");
-    target.numpyVersion = readText(json, "numpy");
-    target.modelIs = readText(json, "model_is");
-    target.amp = readText(json, "amp");
+    target.torchVersion = memberText(json, "torch");
+    target.numpyVersion = memberText(json, "numpy");
+    target.modelIs = memberText(json, "model_is");
+    target.amp = memberText(json, "amp");
     target.resume = json.HasMember("resume") && json["resume"].IsBool() && json["resume"].GetBool();
     return target;
 }

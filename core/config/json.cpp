@@ -51,4 +51,33 @@ Result<rapidjson::Document> parseJson(const std::string& text, const std::string
     return document;
 }
 
+std::string jsonText(const rapidjson::Value& value)
+{
+    rapidjson::StringBuffer buffer;
+    JsonWriter writer(buffer);
+    value.Accept(writer);
+    return {buffer.GetString(), buffer.GetSize()};
+}
+
+std::string jsonObject(std::initializer_list<std::pair<const char*, std::string>> members)
+{
+    rapidjson::StringBuffer buffer;
+    JsonWriter writer(buffer);
+    writer.StartObject();
+    for (const auto& [name, value] : members) {
+        writer.Key(name);
+        writer.String(value);
+    }
+    writer.EndObject();
+    return {buffer.GetString(), buffer.GetSize()};
+}
+
+std::string memberText(const rapidjson::Value& object, const char* name)
+{
+    const auto at = object.FindMember(name);
+    return at != object.MemberEnd() && at->value.IsString()
+               ? std::string(at->value.GetString(), at->value.GetStringLength())
+               : std::string();
+}
+
 } // namespace lockstep

@@ -9,7 +9,9 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include <initializer_list>
 #include <string>
+#include <utility>
 
 namespace lockstep {
 
@@ -19,5 +21,14 @@ using JsonWriter = rapidjson::Writer<rapidjson::StringBuffer, rapidjson::UTF8<>,
 // `source` is named in the error together with the byte offset. Errors: not JSON, or nested deeper than 200 levels, so that
 // whoever walks the document may do so by recursion.
 Result<rapidjson::Document> parseJson(const std::string& text, const std::string& source);
+
+// A value as text. NaN and infinities become bare literals, which parseJson reads again.
+std::string jsonText(const rapidjson::Value& value);
+
+// An object of texts, for the details of events.
+std::string jsonObject(std::initializer_list<std::pair<const char*, std::string>> members);
+
+// The text that member `name` of an object holds; empty where it is absent or something else.
+std::string memberText(const rapidjson::Value& object, const char* name);
 
 } // namespace lockstep

@@ -14,18 +14,7 @@ std::string with(rapidjson::Document& json, const char* name, rapidjson::Value& 
 {
     json.RemoveMember(name);
     json.AddMember(rapidjson::StringRef(name), value, json.GetAllocator());
-    rapidjson::StringBuffer buffer;
-    JsonWriter writer(buffer);
-    json.Accept(writer);
-    return {buffer.GetString(), buffer.GetSize()};
-}
-
-std::string textOf(const rapidjson::Value& object, const char* name)
-{
-    const auto at = object.FindMember(name);
-    return at != object.MemberEnd() && at->value.IsString()
-               ? std::string(at->value.GetString(), at->value.GetStringLength())
-               : std::string();
+    return jsonText(json);
 }
 
 int numberOf(const rapidjson::Value& object, const char* name, int otherwise)
@@ -76,15 +65,15 @@ std::optional<ScriptCommand> scriptCommandOf(const std::string& configJson)
                 command.words.emplace_back(word.GetString(), word.GetStringLength());
     if (command.words.empty())
         return std::nullopt;
-    command.program = textOf(object, "program");
-    command.folder = textOf(object, "folder");
+    command.program = memberText(object, "program");
+    command.folder = memberText(object, "folder");
     command.world = numberOf(object, "world", 1);
     const auto ddp = object.FindMember("ddp");
     command.ddp = ddp != object.MemberEnd() && ddp->value.IsTrue();
     command.threads = numberOf(object, "threads", 1);
-    if (const std::string record = textOf(object, "record"); !record.empty())
+    if (const std::string record = memberText(object, "record"); !record.empty())
         command.record = record;
-    command.metric = textOf(object, "metric");
+    command.metric = memberText(object, "metric");
     return command;
 }
 
@@ -100,7 +89,7 @@ std::string withOnLoss(const std::string& configJson, const std::string& word)
 std::string onLossOf(const std::string& configJson)
 {
     const Result<rapidjson::Document> json = parseJson(configJson, "the configuration");
-    const std::string word = json && json->IsObject() ? textOf(json.value(), kOnLoss) : std::string();
+    const std::string word = json && json->IsObject() ? memberText(json.value(), kOnLoss) : std::string();
     return word.empty() ? "stop" : word;
 }
 

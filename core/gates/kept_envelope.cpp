@@ -75,10 +75,7 @@ std::string withConfig(const Envelope& envelope, const RunConfig& trained)
     document.Parse(toJson(envelope).c_str());
     config.Parse(toJson(trained).c_str());
     document.AddMember(rapidjson::StringRef(kTrained), config, document.GetAllocator());
-    rapidjson::StringBuffer buffer;
-    JsonWriter writer(buffer);
-    document.Accept(writer);
-    return buffer.GetString();
+    return jsonText(document);
 }
 
 // How the runs of the file's gate were set up.
@@ -90,10 +87,7 @@ Result<RunConfig> trainedOf(const std::string& text)
     if (!document->IsObject() || !document->HasMember(kTrained))
         return Error{ErrorKind::Input, "The stored envelope cannot be used", "it does not say of which runs",
                      "Judge the gate precision again"};
-    rapidjson::StringBuffer buffer;
-    JsonWriter writer(buffer);
-    (*document)[kTrained].Accept(writer);
-    return runConfigFromJson(buffer.GetString());
+    return runConfigFromJson(jsonText((*document)[kTrained]));
 }
 
 Error notWritten(const std::string& path, const std::string& why)

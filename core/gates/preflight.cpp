@@ -97,20 +97,13 @@ Result<JudgedConfigs> judgedConfigs(const std::string& configJson)
         const auto it = json->FindMember(key);
         if (it == json->MemberEnd() || !it->value.IsObject())
             return unusable(fmt::format("it lacks \"{}\"", key));
-        rapidjson::StringBuffer buffer;
-        JsonWriter writer(buffer);
-        it->value.Accept(writer);
-        Result<RunConfig> parsed = runConfigFromJson(buffer.GetString());
+        Result<RunConfig> parsed = runConfigFromJson(jsonText(it->value));
         if (!parsed)
             return unusable(fmt::format("\"{}\": {}", key, parsed.error().sentence()));
         *config = std::move(parsed).value();
     }
-    const auto name = [&json](const char* key) {
-        const auto it = json->FindMember(key);
-        return std::string(it != json->MemberEnd() && it->value.IsString() ? it->value.GetString() : "");
-    };
-    configs.singleName = name("single_name");
-    configs.ddpName = name("ddp_name");
+    configs.singleName = memberText(*json, "single_name");
+    configs.ddpName = memberText(*json, "ddp_name");
     return configs;
 }
 
