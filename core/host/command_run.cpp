@@ -1,7 +1,7 @@
 #include "core/host/command_run.h"
 
 #include "core/config/json.h"
-#include "core/host/launch_environment.h"
+#include "core/host/rank_files.h"
 #include "core/host/run_control.h"
 
 #include <fmt/format.h>
@@ -15,14 +15,6 @@ namespace lockstep {
 namespace {
 
 constexpr int kDrainPatienceMs = 1000;
-
-std::string textOf(const rapidjson::Document& document)
-{
-    rapidjson::StringBuffer buffer;
-    JsonWriter writer(buffer);
-    document.Accept(writer);
-    return {buffer.GetString(), buffer.GetSize()};
-}
 
 // `detail`.name of an event, or nothing.
 std::optional<std::string> memberOf(const std::string& detail, const char* name)
@@ -137,7 +129,7 @@ void CommandRun::requestStop(const std::string& requestedBy)
     event.step = std::max<std::int64_t>(0, recorder_->lastStep(0));
     event.kind = "stop";
     event.monotonicNs = monotonicNs();
-    event.detail = fmt::format("{{\"requested_by\":\"{}\"}}", requestedBy);
+    event.detail = jsonObject({{"requested_by", requestedBy}});
     keep(-1, recorder_->append(event));
     process_->requestStop();
     killTimer_.start(options_.stopGraceMs);
@@ -262,17 +254,21 @@ void CommandRun::keep(int rank, const Status& stored)
 // What the script says of itself, over what the command line said.
 void CommandRun::takeConfiguration(const std::string& detail)
 {
-    Result<rapidjson::Document> whole = parseJson(configJson_, "the configuration");
-    const Result<rapidjson::Document> said = parseJson(detail, "the configuration of the script");
-    if (!whole || !said || !said->IsObject())
+    Result<rapidjson::Document> whole = parseJson(configJson_, "The configuration of the run");
+    const Result<rapidjson::Document> said = parseJson(detail, "The configuration that the script reports");
+    if (!whole || !said || !said->IsObject()) {
+        Q_EMIT notice(whole && said
+                          ? QStringLiteral("The configuration that the script reports is no JSON object")
+                          : QString::fromStdString((whole ? said : whole).error().sentence()));
         return;
+    }
     for (const auto& member : said->GetObject()) {
         rapidjson::Value name(member.name, whole->GetAllocator());
         rapidjson::Value value(member.value, whole->GetAllocator());
         whole->RemoveMember(name);
         whole->AddMember(name, value, whole->GetAllocator());
     }
-    const std::string text = textOf(whole.value());
+    const std::string text = jsonText(whole.value());
     if (const Result<RunConfig> usable = runConfigFromJson(text); !usable) {
         Q_EMIT notice(QString::fromStdString(usable.error().sentence()));
         return;
@@ -342,6 +338,8 @@ void CommandRun::onEvent(const EventRecord& record)
 
 void CommandRun::onHeartbeat(const wire::Heartbeat& heartbeat)
 {
+    if (!isSound(heartbeat.rank))
+        return;
     if (heartbeat.stage != wire::Stage::Start)
         ranks_[std::size_t(heartbeat.rank)].heartbeatStep = heartbeat.step;
     recorder_->heartbeat(heartbeat);

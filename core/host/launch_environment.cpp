@@ -1,5 +1,7 @@
 #include "core/host/launch_environment.h"
 
+#include "core/host/rank_files.h"
+
 #include <QFileInfo>
 
 #include <fmt/format.h>
@@ -58,16 +60,6 @@ QProcessEnvironment rankEnvironment(const LaunchFacts& facts, int rank)
     return environment;
 }
 
-std::string rankLogFile(const std::string& runFolder, int rank)
-{
-    return fmt::format("{}/rank{}.log", runFolder, rank);
-}
-
-std::string rankErrorFile(const std::string& runFolder, int rank)
-{
-    return fmt::format("{}/rank{}.error.json", runFolder, rank);
-}
-
 // Files appear under their final name only when they are complete, so the newest by name is the one to go on from.
 std::string newestCheckpoint(const std::string& runFolder)
 {
@@ -81,11 +73,14 @@ std::string newestCheckpoint(const std::string& runFolder)
     return newest;
 }
 
+QString programFolder()
+{
+    return QFileInfo(QStringLiteral("/proc/self/exe")).symLinkTarget().section(QLatin1Char('/'), 0, -2);
+}
+
 Result<std::string> findWorker()
 {
-    // Not QCoreApplication's: commands that only ask whether a worker is there have no application object.
-    const QString folder =
-        QFileInfo(QStringLiteral("/proc/self/exe")).symLinkTarget().section(QLatin1Char('/'), 0, -2);
+    const QString folder = programFolder();
     const QString overridden = qEnvironmentVariable("LOCKSTEP_WORKER");
     const QStringList candidates =
         overridden.isEmpty() ? QStringList{folder + QStringLiteral("/lockstep-worker"),

@@ -22,11 +22,12 @@ struct LaunchFacts {
 };
 
 QProcessEnvironment rankEnvironment(const LaunchFacts& facts, int rank);
-std::string rankLogFile(const std::string& runFolder, int rank);
-std::string rankErrorFile(const std::string& runFolder, int rank);
 
 // The newest complete checkpoint of a run; empty: none.
 std::string newestCheckpoint(const std::string& runFolder);
+
+// Where this very program lies. Needs no application object: commands that only ask whether a worker is there have none.
+QString programFolder();
 
 // lockstep-worker: the environment variable LOCKSTEP_WORKER, beside this program, or in ../libexec/lockstep.
 Result<std::string> findWorker();

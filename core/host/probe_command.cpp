@@ -1,6 +1,7 @@
 #include "core/host/probe_command.h"
 
 #include "core/config/script_words.h"
+#include "core/host/launch_environment.h"
 
 #include <QDir>
 #include <QFileInfo>
@@ -20,11 +21,6 @@ std::vector<std::string> wordsOf(const QStringList& command)
     for (const QString& word : command)
         words.push_back(word.toStdString());
     return words;
-}
-
-QString programFolder()
-{
-    return QFileInfo(QStringLiteral("/proc/self/exe")).symLinkTarget().section(QLatin1Char('/'), 0, -2);
 }
 
 // The first of these that is there; empty: none.

@@ -47,41 +47,37 @@ Status Recorder::begin(std::int64_t step)
     return writer_.beginSegment(step, world_, reason_);
 }
 
+template<typename Record>
+Status Recorder::appendOfStep(const Record& record)
+{
+    if (Status begun = begin(record.step); !begun)
+        return begun;
+    wake();
+    return writer_.append(record);
+}
+
 Status Recorder::append(const StepRecord& record)
 {
     if (isKnown(record.step))
         return {};
-    if (Status begun = begin(record.step); !begun)
-        return begun;
-    if (Status status = writer_.append(record); !status)
+    if (Status status = appendOfStep(record); !status)
         return status;
     ranks_[std::size_t(record.rank)].step = record.step;
     if (record.rank == 0)
         for (const StepValue& value : record.values)
             if (value.quantity == Quantity::Loss && value.index == 0)
                 lastLoss_ = doubleOf(value.bits);
-    wake();
     return {};
 }
 
 Status Recorder::append(const SamplesRecord& record)
 {
-    if (isKnown(record.step))
-        return {};
-    if (Status begun = begin(record.step); !begun)
-        return begun;
-    wake();
-    return writer_.append(record);
+    return isKnown(record.step) ? Status() : appendOfStep(record);
 }
 
 Status Recorder::append(const TensorRecord& record)
 {
-    if (isKnown(record.step))
-        return {};
-    if (Status begun = begin(record.step); !begun)
-        return begun;
-    wake();
-    return writer_.append(record);
+    return isKnown(record.step) ? Status() : appendOfStep(record);
 }
 
 Status Recorder::append(const EventRecord& record)
@@ -121,6 +117,13 @@ Status Recorder::writeHeartbeats()
     return {};
 }
 
+void Recorder::noteCommitted()
+{
+    if (lastStep(0) >= 0) // a new segment has none yet
+        committedStep_ = lastStep(0);
+    committedLoss_ = lastLoss_;
+}
+
 void Recorder::commit()
 {
     Status status = writeHeartbeats();
@@ -131,9 +134,7 @@ void Recorder::commit()
         Q_EMIT failed(status.error());
         return;
     }
-    if (lastStep(0) >= 0) // a new segment has none yet
-        committedStep_ = lastStep(0);
-    committedLoss_ = lastLoss_;
+    noteCommitted();
     Q_EMIT committed();
 }
 
@@ -145,9 +146,7 @@ Status Recorder::finish()
         return status;
     if (Status status = writer_.finish(); !status)
         return status;
-    if (lastStep(0) >= 0)
-        committedStep_ = lastStep(0);
-    committedLoss_ = lastLoss_;
+    noteCommitted();
     return {};
 }
 

@@ -50,8 +50,11 @@ private:
     void wake();
     bool isKnown(std::int64_t step) const { return step <= resumedStep_; }
     Status begin(std::int64_t step);
+    template<typename Record>
+    Status appendOfStep(const Record& record);
     void commit();
     Status writeHeartbeats();
+    void noteCommitted();
 
     RunWriter writer_;
     int world_;

@@ -1,15 +1,11 @@
 #include "core/host/root_cause.h"
 
-#include "core/config/json.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <tuple>
 
 namespace lockstep {
@@ -74,8 +70,7 @@ std::string place(const RankEnd& end)
 
 std::string logHint(const RankEnd& end)
 {
-    const std::string file = fmt::format("Read rank{}.log in the run's folder", end.rank);
-    return file;
+    return fmt::format("Read rank{}.log in the run's folder", end.rank);
 }
 
 std::string lastLine(const RankEnd& end)
@@ -295,45 +290,6 @@ RunVerdict judgeRun(std::span<const RankEnd> ranks, const StopFacts& stop)
             verdict.firstFailure.sentence = silentSentence(first, **witness);
     }
     return verdict;
-}
-
-std::optional<ErrorFile> readErrorFile(const std::string& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream content;
-    content << file.rdbuf(); // stays empty where there is nothing to read
-    const std::string text = content.str();
-    if (text.empty())
-        return std::nullopt;
-    const Result<rapidjson::Document> json = parseJson(text, path);
-    if (!json || !json->IsObject() || !json->HasMember("message"))
-        return std::nullopt;
-    const rapidjson::Value& outer = json.value()["message"];
-    if (outer.IsString())
-        return ErrorFile{outer.GetString()};
-    if (outer.IsObject() && outer.HasMember("message") && outer["message"].IsString())
-        return ErrorFile{outer["message"].GetString()};
-    return std::nullopt;
-}
-
-std::string lastLogLine(const std::string& path)
-{
-    constexpr std::streamoff kTail = 4096;
-    constexpr std::size_t kLongest = 300;
-    std::ifstream file(path, std::ios::binary | std::ios::ate);
-    if (!file)
-        return {};
-    const std::streamoff size = file.tellg();
-    file.seekg(std::max<std::streamoff>(0, size - kTail));
-    std::ostringstream rest;
-    rest << file.rdbuf();
-    std::string tail = rest.str();
-    const std::size_t end = tail.find_last_not_of(" \t\r\n");
-    if (end == std::string::npos)
-        return {};
-    const std::size_t begin = tail.find_last_of('\n', end);
-    const std::size_t start = begin == std::string::npos ? 0 : begin + 1;
-    return tail.substr(start, std::min(end + 1 - start, kLongest));
 }
 
 } // namespace lockstep

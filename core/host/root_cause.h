@@ -1,16 +1,14 @@
 // Which rank broke a run, and why. A pure function over what the host saw of every rank, so that it can be
 // tested without processes.
 //
-// Rules (facts behind them: a lost peer shows up on the survivors within milliseconds as a connection error,
-// a hanging peer as a timeout):
-//  - A rank whose error only echoes a peer's end (Goodbye::secondary, or one of gloo's connection and timeout
-//  texts) never
-//    wins over a rank with a cause of its own. Nor does a rank that the host itself ended.
+// Rules (facts behind them: a lost peer shows up on the survivors within milliseconds as a connection error, a hanging peer as a
+// timeout):
+//  - A rank whose error only echoes a peer's end (Goodbye::secondary, or one of gloo's connection and timeout texts) never wins
+//    over a rank with a cause of its own. Nor does a rank that the host itself ended.
 //  - Among causes of their own the earliest wins; times are CLOCK_MONOTONIC nanoseconds of this machine.
-//  - A rank that lost its connection to the host stops by itself (exit code of a stop, no Goodbye): the run failed, and
-//  the lost connection is the cause. If all ranks lost it at once, no rank is to blame.
-//  - If there are only echoes, a rank that stayed silent until the host ended it is the one the others waited
-//  for.
+//  - A rank that lost its connection to the host stops by itself (exit code of a stop, no Goodbye): the run failed, and the lost
+//    connection is the cause. If all ranks lost it at once, no rank is to blame.
+//  - If there are only echoes, a rank that stayed silent until the host ended it is the one the others waited for.
 #pragma once
 
 #include "core/base/status.h"
@@ -51,16 +49,14 @@ struct RankEnd {
 
 struct StopFacts {
     bool requested = false;
-    double waitedSeconds =
-        0; // how long the host waited before it killed ranks that did not stop; 0: it did not
+    double waitedSeconds = 0; // before the host killed ranks that did not stop; 0: it did not
 };
 
 struct RunVerdict {
     RunState state = RunState::Finished;
     std::vector<int> exitCodes; // by rank; 128 + n for signal n, 127 for a rank that could not be started
     FirstFailure firstFailure;
-    ErrorKind kind =
-        ErrorKind::RunFailed; // Environment when the run could not begin; only of use with Failed
+    ErrorKind kind = ErrorKind::RunFailed; // of a failed run; Environment when it could not begin
 };
 
 // `ranks` in rank order, one entry per rank.
@@ -74,10 +70,5 @@ int lostRanks(std::span<const RankEnd> ranks);
 bool isEchoOfPeer(std::string_view message);
 // Those of them that say that a peer did not answer in time, rather than that it vanished.
 bool isTimeoutOfPeer(std::string_view message);
-
-// Reads torch elastic's JSON; nothing if the file is absent, empty or of another form.
-std::optional<ErrorFile> readErrorFile(const std::string& path);
-// The last line of a log that is not blank, at most 300 bytes of it; empty if there is none.
-std::string lastLogLine(const std::string& path);
 
 } // namespace lockstep

@@ -1,16 +1,18 @@
 #include "core/host/run_control.h"
 
 #include "core/config/json.h"
+#include "core/host/text_file.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <poll.h>
-#include <sstream>
 #include <unistd.h>
 #include <utility>
 
@@ -27,20 +29,12 @@ std::string hostFile(const std::string& runFolder)
     return runFolder + "/host.json";
 }
 
-std::string readAll(const std::string& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf(); // stays empty where there is nothing to read
-    return text.str();
-}
-
 // Start time of a process in clock ticks since boot: field 22 of /proc/PID/stat; empty if there is no such
 // process. The second field, the program's name, may hold blanks and parentheses, so counting begins behind
 // the last parenthesis.
 std::string startTime(long pid)
 {
-    const std::string stat = readAll(fmt::format("/proc/{}/stat", pid));
+    const std::string stat = readTextFile(fmt::format("/proc/{}/stat", pid));
     std::size_t at = stat.rfind(')');
     if (at == std::string::npos)
         return {};
@@ -73,7 +67,7 @@ Error notHere()
 // A descriptor that means the host of the run, this very process; below 0 where there is none.
 FileDescriptor hostOf(const std::string& runFolder)
 {
-    const std::string text = readAll(hostFile(runFolder));
+    const std::string text = readTextFile(hostFile(runFolder));
     const Result<rapidjson::Document> json = parseJson(text.empty() ? "{}" : text, hostFile(runFolder));
     if (!json || !json->IsObject() || !json->HasMember("pid") || !json->HasMember("start") ||
         !json.value()["pid"].IsInt() || !json.value()["start"].IsString())
@@ -95,13 +89,8 @@ std::string switchFile(const std::string& runFolder)
 
 Status writeHostFile(const std::string& runFolder)
 {
-    const std::string text = fmt::format("{{\"pid\":{},\"start\":\"{}\"}}\n", getpid(), startTime(getpid()));
-    std::ofstream file(hostFile(runFolder), std::ios::binary);
-    file << text << std::flush;
-    if (file)
-        return {};
-    return Error{ErrorKind::Io, fmt::format("{} cannot be written", hostFile(runFolder)),
-                 std::strerror(errno), "Make the project folder writable and free some space"};
+    return writeTextFile(hostFile(runFolder),
+                         fmt::format("{{\"pid\":{},\"start\":\"{}\"}}\n", getpid(), startTime(getpid())));
 }
 
 void removeHostFile(const std::string& runFolder)
@@ -123,7 +112,7 @@ Status stopRunOf(const std::string& runFolder, int timeoutSeconds)
     if (timeoutSeconds <= 0)
         return {};
     pollfd end{process.fd, POLLIN, 0}; // readable when the process has ended
-    const int ready = poll(&end, 1, timeoutSeconds * 1000);
+    const int ready = poll(&end, 1, std::min(timeoutSeconds, std::numeric_limits<int>::max() / 1000) * 1000);
     if (ready > 0)
         return {};
     return Error{ErrorKind::Busy, "The run has not ended yet",
@@ -136,7 +125,8 @@ Status switchRunOf(const std::string& runFolder, int world)
     if (hostOf(runFolder).fd < 0)
         return notHere();
     const std::string temporary = switchFile(runFolder) + ".new";
-    std::ofstream(temporary) << world << '\n';
+    if (Status written = writeTextFile(temporary, fmt::format("{}\n", world)); !written)
+        return written;
     if (std::rename(temporary.c_str(), switchFile(runFolder).c_str()) != 0)
         return Error{ErrorKind::Io, "The run cannot be switched", std::strerror(errno),
                      "Make the run's folder writable"};

@@ -3,16 +3,16 @@
 #include "core/config/json.h"
 #include "core/config/run_extras.h"
 #include "core/host/launch_environment.h"
+#include "core/host/rank_files.h"
 #include "core/host/run_control.h"
 #include "core/host/run_controller_rank.h"
+#include "core/host/text_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 
 namespace lockstep {
 
@@ -21,34 +21,10 @@ namespace {
 constexpr int kDrainPatienceMs = 1000;
 constexpr int kReportedGraceMs = 500; // a rank that has said Goodbye needs no more than this
 
-Status writeFile(const std::string& path, const std::string& text)
-{
-    std::ofstream file(path, std::ios::binary);
-    file << text << std::flush;
-    if (file)
-        return {};
-    return Error{ErrorKind::Io, fmt::format("{} cannot be written", path), std::strerror(errno),
-                 "Make the project folder writable and free some space"};
-}
-
 // The project appends a number: "single-01", "ddp-w2-01".
 std::string madeUpName(const RunConfig& config)
 {
     return config.mode == "single" ? config.mode : fmt::format("{}-w{}", config.mode, config.world);
-}
-
-// {"name":"value",...} with proper escapes.
-std::string jsonObject(std::initializer_list<std::pair<const char*, std::string>> members)
-{
-    rapidjson::StringBuffer buffer;
-    JsonWriter writer(buffer);
-    writer.StartObject();
-    for (const auto& [name, value] : members) {
-        writer.Key(name);
-        writer.String(value);
-    }
-    writer.EndObject();
-    return {buffer.GetString(), buffer.GetSize()};
 }
 
 } // namespace
@@ -133,7 +109,7 @@ std::string RunController::configFile() const
 
 Status RunController::writeConfig() const
 {
-    return writeFile(configFile(), toJson(config_));
+    return writeTextFile(configFile(), toJson(config_));
 }
 
 void RunController::launch()

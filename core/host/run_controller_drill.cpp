@@ -1,4 +1,4 @@
-// The half of RunController that breaks things on purpose, and the events that tell who knew what when.
+// The part of RunController that breaks things on purpose, and the events that tell who knew what when.
 #include "core/config/json.h"
 #include "core/host/process_state.h"
 #include "core/host/run_controller_rank.h"

@@ -1,4 +1,4 @@
-// The half of RunController that takes what the ranks send: records go to the store, last words to the ranks' files.
+// The part of RunController that takes what the ranks send: records go to the store, last words to the ranks' files.
 #include "core/host/run_controller_rank.h"
 
 #include <fmt/format.h>

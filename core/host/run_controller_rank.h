@@ -1,4 +1,4 @@
-// What RunController keeps of one rank. Private to its two sources.
+// What RunController keeps of one rank. Private to the run_controller*.cpp.
 #pragma once
 
 #include "core/host/run_controller.h"

@@ -1,6 +1,7 @@
-// The half of RunController that lets a run go on with another number of ranks: the escape hatch, and the way back up.
+// The part of RunController that lets a run go on with another number of ranks: the escape hatch, and the way back up.
 #include "core/config/json.h"
 #include "core/host/launch_environment.h"
+#include "core/host/rank_files.h"
 #include "core/host/run_control.h"
 #include "core/host/run_controller_rank.h"
 #include "core/host/switch_check.h"

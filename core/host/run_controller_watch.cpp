@@ -1,4 +1,4 @@
-// The half of RunController that watches for ranks that say nothing any more. A rank sends a sign of life every half second
+// The part of RunController that watches for ranks that say nothing any more. A rank sends a sign of life every half second
 // from a thread of its own, so silence means that the whole process has stopped, or its machine.
 #include "core/host/run_controller_rank.h"
 

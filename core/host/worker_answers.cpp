@@ -5,6 +5,8 @@
 #include <QProcess>
 #include <QTemporaryFile>
 
+#include <algorithm>
+
 namespace lockstep {
 
 namespace {
@@ -49,8 +51,17 @@ Result<rapidjson::Document> workerCatalogue()
     if (!answer)
         return answer.error();
     Result<rapidjson::Document> catalogue = parseJson(answer->out, "What lockstep-worker --catalogue says");
-    if (catalogue && (!catalogue->IsObject() || !catalogue->HasMember("workloads") ||
-                      !catalogue->HasMember("faults") || !catalogue->HasMember("left_out")))
+    const auto named = [](const rapidjson::Value& entry) {
+        return entry.IsObject() && entry.HasMember("name") && entry["name"].IsString();
+    };
+    const auto sound = [&named](const rapidjson::Value& said) {
+        if (!said.IsObject() || !said.HasMember("workloads") || !said.HasMember("faults") ||
+            !said.HasMember("left_out") || !said["workloads"].IsArray())
+            return false;
+        const auto workloads = said["workloads"].GetArray();
+        return std::all_of(workloads.begin(), workloads.end(), named);
+    };
+    if (catalogue && !sound(*catalogue))
         return Error{ErrorKind::Environment, "lockstep-worker does not say what it can train",
                      "it is of another version", "Build it again with ./dev build"};
     return catalogue;
@@ -79,11 +90,8 @@ Status checkWithWorker(const RunConfig& config)
     if (!said || !said->IsObject())
         return Error{ErrorKind::Environment, "The worker cannot check the run", answer->err,
                      "Run ./dev build, then ask again"};
-    const auto text = [&](const char* key) -> std::string {
-        const auto member = said->FindMember(key);
-        return member != said->MemberEnd() && member->value.IsString() ? member->value.GetString() : "";
-    };
-    return Error{ErrorKind::Usage, text("what"), text("why"), text("fix")};
+    return Error{ErrorKind::Usage, memberText(*said, "what"), memberText(*said, "why"),
+                 memberText(*said, "fix")};
 }
 
 Status checkWorkloadName(const std::string& workload)

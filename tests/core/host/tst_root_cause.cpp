@@ -1,4 +1,5 @@
 // The rules by which the host names the rank that broke a run, on made-up ends.
+#include "core/host/rank_files.h"
 #include "core/host/root_cause.h"
 
 #include <QTemporaryDir>
