@@ -82,18 +82,16 @@ private:
         std::vector<EvidenceRow> rows;
         for (const std::string& key : keys) {
             const std::string &a = value(a_, key), &b = value(b_, key);
-            if (a == b && keys.size() > 1 && !(rows.empty() && key == keys.back()))
+            if (a == b)
                 continue;
-            if (a != b) {
-                rows.push_back({key, fmt::format("single {}, ddp {}", a, b)});
-                sentence +=
-                    fmt::format("{}{} is {} in DDP and {} in the single run", sentence.empty() ? "" : ", ",
-                                key, b.empty() ? "empty" : b, a.empty() ? "empty" : a);
-            }
+            rows.push_back({key, fmt::format("single {}, ddp {}", a, b)});
+            sentence +=
+                fmt::format("{}{} is {} in DDP and {} in the single run", sentence.empty() ? "" : ", ", key,
+                            b.empty() ? "empty" : b, a.empty() ? "empty" : a);
         }
         for (const std::string& key : keys) {
             const std::string &a = value(a_, key), &b = value(b_, key);
-            if (keys.size() > 1 && a == b && !rows.empty())
+            if (a == b && !rows.empty()) // only those that differ are shown, or all if none does
                 continue;
             if ((a.empty() && b.empty()) || (a == b && key == "dropout" && a == kOwnDropout))
                 continue;

@@ -43,21 +43,98 @@ GateCheck& add(std::vector<GateCheck>& checks, const std::string& id, bool holds
     return check;
 }
 
-void addFlag(std::vector<GateCheck>& checks, const EnvironmentReport& single, const EnvironmentReport& ddp,
-             const char* key, const char* id, const char* wanted, const char* cause, const char* holds,
-             const char* fails, const char* fix, const char* noteWithoutGpu)
+void compareEnvironments(std::vector<GateCheck>& checks, const EnvironmentReport& single,
+                         const EnvironmentReport& ddp)
 {
-    const std::string a = single.value(key), b = ddp.value(key);
-    if (a.empty() && b.empty())
-        return;
-    const bool ok = a == wanted && b == wanted;
-    add(checks, id, ok || noteWithoutGpu, a == b ? a : fmt::format("single {}, ddp {}", a, b), wanted,
-        ok               ? holds
-        : noteWithoutGpu ? noteWithoutGpu
-                         : fails,
-        fix);
-    if (!ok)
-        checks.back().cause = cause;
+    for (const auto& [key, id] : kSame) {
+        const std::string a = single.value(key), b = ddp.value(key);
+        const bool mustBeKnown = std::string_view(key) == "torch" || std::string_view(key) == "threads";
+        if (a.empty() && b.empty() && !mustBeKnown)
+            continue;
+        if (a.empty() && b.empty()) {
+            GateCheck& unknown = addUnjudged(checks, id, fmt::format("The ranks did not report {}.", key));
+            unknown.value = "not reported";
+            unknown.fix = "Run once with --record step, or check that lockstep-worker starts";
+            continue;
+        }
+        add(checks, id, a == b, b.empty() ? "not set" : b, a.empty() ? "not set" : a,
+            a == b ? "The same for the single process and for every rank."
+                   : fmt::format("{} is {} in the single run and {} in DDP.", key, a.empty() ? "not set" : a,
+                                 b.empty() ? "not set" : b),
+            fmt::format("Start both runs with the same {}", key));
+    }
+}
+
+// A switch of torch that should be set alike in both runs. On the CPU it matters little: then `onCpu` is said and nothing fails.
+struct Flag {
+    const char* key;
+    const char* id;
+    const char* wanted;
+    const char* cause;
+    const char* holds;
+    const char* fails;
+    const char* onCpu;
+    const char* fix;
+};
+constexpr const char* kNoTf32 = "TF32 is of GPUs only; these runs use the CPU.";
+constexpr std::array kFlags = {
+    Flag{"deterministic", "preflight.deterministic", "true", "E4", "Deterministic algorithms are on.",
+         "Two identical runs may differ: deterministic algorithms are off.",
+         "Deterministic algorithms are off. Of what runs on the CPU hardly anything needs them; if two "
+         "identical runs differ, call torch.use_deterministic_algorithms(True).",
+         "Switch on deterministic algorithms in both runs"},
+    Flag{"tf32_matmul", "preflight.tf32_matmul", "false", "E1", "TF32 is off for matrix products.",
+         "TF32 rounds the inputs of matrix products to 10 bits: differences of 1e-4 to 1e-3 that are no "
+         "fault.",
+         kNoTf32, "Set torch.backends.cuda.matmul.allow_tf32 = False in both runs"},
+    Flag{"tf32_cudnn", "preflight.tf32_cudnn", "false", "E1", "TF32 is off for convolutions.",
+         "TF32 rounds the inputs of convolutions to 10 bits: differences of 1e-4 to 1e-3 that are no fault.",
+         kNoTf32, "Set torch.backends.cudnn.allow_tf32 = False in both runs"}};
+
+void judgeFlags(std::vector<GateCheck>& checks, const EnvironmentReport& single, const EnvironmentReport& ddp,
+                bool cuda)
+{
+    for (const Flag& flag : kFlags) {
+        const std::string a = single.value(flag.key), b = ddp.value(flag.key);
+        if (a.empty() && b.empty())
+            continue;
+        const bool set = a == flag.wanted && b == flag.wanted;
+        add(checks, flag.id, set || !cuda, a == b ? a : fmt::format("single {}, ddp {}", a, b), flag.wanted,
+            set    ? flag.holds
+            : cuda ? flag.fails
+                   : flag.onCpu,
+            flag.fix);
+        if (!set)
+            checks.back().cause = flag.cause;
+    }
+}
+
+void judgeMachine(std::vector<GateCheck>& checks, const MachineFacts& machine, const EnvironmentNeed& need,
+                  bool cuda)
+{
+    const bool gpus = !machine.devices.empty();
+    add(checks, "preflight.devices", !cuda || gpus,
+        gpus ? fmt::format("cpu, {}", fmt::join(machine.devices, ", ")) : std::string("cpu"), need.device,
+        cuda && !gpus            ? "DDP asks for a GPU, this machine shows none."
+        : machine.driver.empty() ? "No GPU driver is loaded; none is asked for."
+                                 : machine.driver,
+        "Use --device cpu --backend gloo, or a machine with a GPU");
+    const bool backend = need.backend == "gloo" || (cuda && gpus);
+    add(checks, "preflight.backend", backend, need.backend, gpus ? "gloo, nccl" : "gloo",
+        backend ? "The backend can be used on this machine." : "NCCL needs a GPU.", "Use --backend gloo");
+    add(checks, "preflight.interfaces", machine.loopback,
+        !machine.loopback            ? std::string("no loopback")
+        : machine.interfaces.empty() ? std::string("loopback")
+                                     : fmt::format("loopback, {}", fmt::join(machine.interfaces, ", ")),
+        "loopback",
+        machine.loopback ? "The ranks of this machine reach each other."
+                         : "The ranks meet at 127.0.0.1, which is down.",
+        "Bring the loopback interface up");
+    const std::int64_t threads = std::int64_t(need.ranks) * need.threads;
+    add(checks, "preflight.cores", true, counted(threads, "thread", "threads"),
+        counted(machine.cores, "core", "cores"),
+        threads <= machine.cores ? "Every rank has a core of its own."
+                                 : "The ranks share cores: slower, with the same results.");
 }
 
 } // namespace
@@ -132,70 +209,11 @@ MachineFacts readMachine()
 std::vector<GateCheck> environmentChecks(const EnvironmentReport& single, const EnvironmentReport& ddp,
                                          const MachineFacts& machine, const EnvironmentNeed& need)
 {
-    std::vector<GateCheck> checks;
-    for (const auto& [key, id] : kSame) {
-        const std::string a = single.value(key), b = ddp.value(key);
-        const bool mustBeKnown = std::string_view(key) == "torch" || std::string_view(key) == "threads";
-        if (a.empty() && b.empty() && !mustBeKnown)
-            continue;
-        if (a.empty() && b.empty()) {
-            GateCheck& unknown = addUnjudged(checks, id, fmt::format("The ranks did not report {}.", key));
-            unknown.value = "not reported";
-            unknown.fix = "Run once with --record step, or check that lockstep-worker starts";
-            continue;
-        }
-        add(checks, id, a == b, b.empty() ? "not set" : b, a.empty() ? "not set" : a,
-            a == b ? "The same for the single process and for every rank."
-                   : fmt::format("{} is {} in the single run and {} in DDP.", key, a.empty() ? "not set" : a,
-                                 b.empty() ? "not set" : b),
-            fmt::format("Start both runs with the same {}", key));
-    }
     const bool cuda = need.device == "cuda" || need.backend == "nccl";
-    const char* tf32OnCpu = cuda ? nullptr : "TF32 is of GPUs only; these runs use the CPU.";
-    addFlag(
-        checks, single, ddp, "deterministic", "preflight.deterministic", "true", "E4",
-        "Deterministic algorithms are on.",
-        "Two identical runs may differ: deterministic algorithms are off.",
-        "Switch on deterministic algorithms in both runs",
-        cuda ? nullptr
-             : "Deterministic algorithms are off. Of what runs on the CPU hardly anything needs them; if two "
-               "identical runs differ, call torch.use_deterministic_algorithms(True).");
-    addFlag(checks, single, ddp, "tf32_matmul", "preflight.tf32_matmul", "false", "E1",
-            "TF32 is off for matrix products.",
-            "TF32 rounds the inputs of matrix products to 10 bits: differences of 1e-4 to 1e-3 that are no "
-            "fault.",
-            "Set torch.backends.cuda.matmul.allow_tf32 = False in both runs", tf32OnCpu);
-    addFlag(
-        checks, single, ddp, "tf32_cudnn", "preflight.tf32_cudnn", "false", "E1",
-        "TF32 is off for convolutions.",
-        "TF32 rounds the inputs of convolutions to 10 bits: differences of 1e-4 to 1e-3 that are no fault.",
-        "Set torch.backends.cudnn.allow_tf32 = False in both runs", tf32OnCpu);
-
-    const std::string devices = machine.devices.empty()
-                                    ? std::string("cpu")
-                                    : fmt::format("cpu, {}", fmt::join(machine.devices, ", "));
-    add(checks, "preflight.devices", !cuda || !machine.devices.empty(), devices, need.device,
-        cuda && machine.devices.empty() ? "DDP asks for a GPU, this machine shows none."
-        : machine.driver.empty()        ? "No GPU driver is loaded; none is asked for."
-                                        : machine.driver,
-        "Use --device cpu --backend gloo, or a machine with a GPU");
-    const bool backend = need.backend == "gloo" || (cuda && !machine.devices.empty());
-    add(checks, "preflight.backend", backend, need.backend, machine.devices.empty() ? "gloo" : "gloo, nccl",
-        backend ? "The backend can be used on this machine." : "NCCL needs a GPU.", "Use --backend gloo");
-    add(checks, "preflight.interfaces", machine.loopback,
-        machine.loopback
-            ? (machine.interfaces.empty() ? std::string("loopback")
-                                          : fmt::format("loopback, {}", fmt::join(machine.interfaces, ", ")))
-            : std::string("no loopback"),
-        "loopback",
-        machine.loopback ? "The ranks of this machine reach each other."
-                         : "The ranks meet at 127.0.0.1, which is down.",
-        "Bring the loopback interface up");
-    add(checks, "preflight.cores", true,
-        counted(std::int64_t(need.ranks) * need.threads, "thread", "threads"),
-        counted(machine.cores, "core", "cores"),
-        need.ranks * need.threads <= machine.cores ? "Every rank has a core of its own."
-                                                   : "The ranks share cores: slower, with the same results.");
+    std::vector<GateCheck> checks;
+    compareEnvironments(checks, single, ddp);
+    judgeFlags(checks, single, ddp, cuda);
+    judgeMachine(checks, machine, need, cuda);
     return checks;
 }
 

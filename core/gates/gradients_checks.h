@@ -55,6 +55,8 @@ private:
     Status publishedRule();
     Status worldOne();
     Status insideEnvelope();
+    // The runs of one process and of all ranks are there.
+    Status holdInEnvelope(const Envelope& envelope, Quantity quantity, const char* id);
     Status twin();
     Status ranksEqual(Role role, const char* id);
     Status collectiveCounts();

@@ -16,8 +16,8 @@ namespace lockstep {
 namespace {
 
 constexpr int kPublishedBatches = 10;
-constexpr double kFourDecimals =
-    5e-5; // two numbers closer than this print the same four decimals or neighbours
+// Two numbers closer than this print the same four decimals or neighbours.
+constexpr double kFourDecimals = 5e-5;
 
 std::string shown(Quantity quantity, std::uint64_t bits)
 {
@@ -27,6 +27,44 @@ std::string shown(Quantity quantity, std::uint64_t bits)
     if (info && info->type == ValueType::U64)
         return fmt::format("{:016x}", bits);
     return fmt::format("{}", std::int64_t(bits));
+}
+
+struct LossPair {
+    double a = 0, b = 0;
+
+    bool equal() const { return std::abs(a - b) < kFourDecimals; }
+};
+
+// How the losses of two runs agree in their first batches.
+struct BatchAgreement {
+    std::size_t batches = 0; // that both have, at most kPublishedBatches
+    LossPair first, mean;
+    LossPair bad; // of the first batch that differs
+    std::int64_t badStep = -1;
+};
+
+Result<BatchAgreement> firstBatches(RunReader& a, RunReader& b)
+{
+    const Result<std::vector<double>> lossesA = firstLosses(a, kPublishedBatches);
+    if (!lossesA)
+        return lossesA.error();
+    const Result<std::vector<double>> lossesB = firstLosses(b, kPublishedBatches);
+    if (!lossesB)
+        return lossesB.error();
+    BatchAgreement agreed;
+    agreed.batches = std::min(lossesA->size(), lossesB->size());
+    for (std::size_t i = 0; i < agreed.batches; ++i) {
+        const LossPair losses{(*lossesA)[i], (*lossesB)[i]};
+        if (i == 0)
+            agreed.first = losses;
+        agreed.mean.a += losses.a / double(agreed.batches);
+        agreed.mean.b += losses.b / double(agreed.batches);
+        if (!losses.equal() && agreed.badStep < 0) {
+            agreed.bad = losses;
+            agreed.badStep = std::int64_t(i) + 1;
+        }
+    }
+    return agreed;
 }
 
 } // namespace
@@ -64,35 +102,28 @@ Status GradientsChecks::publishedRule()
     std::int64_t badStep = -1;
     std::size_t batches = kPublishedBatches;
     for (const Pair& pair : pairs) {
-        Result<std::vector<double>> a = firstLosses(*pair.reference, kPublishedBatches);
-        Result<std::vector<double>> b = firstLosses(*pair.run, kPublishedBatches);
-        if (!a)
-            return a.error();
-        if (!b)
-            return b.error();
-        batches = std::min({batches, a->size(), b->size()});
+        const Result<BatchAgreement> agreed = firstBatches(*pair.reference, *pair.run);
+        if (!agreed)
+            return agreed.error();
+        batches = std::min(batches, agreed->batches);
         if (batches == 0)
             break;
-        const auto differ = [](double x, double y) { return !(std::abs(x - y) < kFourDecimals); };
-        firstHolds &= !differ(a->front(), b->front());
-        firstValues += fmt::format("{}{}: {:.4f} / {:.4f}", firstValues.empty() ? "" : ", ", pair.name,
-                                   a->front(), b->front());
-        double meanA = 0, meanB = 0;
-        for (std::size_t i = 0; i < batches; ++i) {
-            meanA += (*a)[i] / double(batches), meanB += (*b)[i] / double(batches);
-            if (differ((*a)[i], (*b)[i]) && tenHolds) {
-                tenHolds = false;
-                badStep = std::int64_t(i) + 1;
-                badValue = fmt::format("{}: batch {} {:.5f} / {:.5f}", pair.name, badStep, (*a)[i], (*b)[i]);
-            }
-        }
-        tenHolds &= !differ(meanA, meanB);
+        const char* comma = firstValues.empty() ? "" : ", ";
+        firstHolds &= agreed->first.equal();
+        firstValues +=
+            fmt::format("{}{}: {:.4f} / {:.4f}", comma, pair.name, agreed->first.a, agreed->first.b);
         tenValues +=
-            fmt::format("{}{}: mean {:.4f} / {:.4f}", tenValues.empty() ? "" : ", ", pair.name, meanA, meanB);
+            fmt::format("{}{}: mean {:.4f} / {:.4f}", comma, pair.name, agreed->mean.a, agreed->mean.b);
+        if (agreed->badStep > 0 && badStep < 0) {
+            badStep = agreed->badStep;
+            badValue =
+                fmt::format("{}: batch {} {:.5f} / {:.5f}", pair.name, badStep, agreed->bad.a, agreed->bad.b);
+        }
+        tenHolds &= agreed->badStep < 0 && agreed->mean.equal();
     }
     if (batches == 0) {
-        cannotJudge("gradients.first_batch", "The runs have no step in common.");
-        cannotJudge("gradients.first_ten", "The runs have no step in common.");
+        for (const char* id : {"gradients.first_batch", "gradients.first_ten"})
+            cannotJudge(id, "The runs have no step in common.");
         return {};
     }
     const std::string against =
@@ -151,8 +182,6 @@ Status GradientsChecks::insideEnvelope()
     constexpr std::array quantities = {std::pair{Quantity::Loss, "gradients.loss"},
                                        std::pair{Quantity::GradNorm, "gradients.grad_norm"},
                                        std::pair{Quantity::UpdateNorm, "gradients.update_norm"}};
-    const GradientsRecord* a = record(Role::Baseline);
-    const GradientsRecord* b = record(Role::Ddp);
     std::vector<RunReader*> repeats;
     for (const GradientsRecord& r : records_)
         if (r.role == Role::Baseline || r.role == Role::Repeat)
@@ -164,7 +193,7 @@ Status GradientsChecks::insideEnvelope()
         why = "The single process normalises over the global batch, a rank over its own samples; the "
               "envelope of the single run says nothing about DDP here." +
               std::string(script_ ? "" : " The twin decides.");
-    else if (!a || !b)
+    else if (!record(Role::Baseline) || !record(Role::Ddp))
         why = "A run this check needs is missing.";
     Envelope envelope;
     if (why.empty()) {
@@ -179,38 +208,45 @@ Status GradientsChecks::insideEnvelope()
             cannotJudge(id, why);
         return {};
     }
-    for (const auto& [quantity, id] : quantities) {
-        CompareOptions options;
-        options.tolerance.mode = CompareMode::Envelope;
-        options.envelope = &envelope;
-        options.only = {quantity};
-        options.distances = true;
-        Result<Comparison> compared = compareRuns(*a->reader, a->config, *b->reader, b->config, options);
-        if (!compared)
-            return compared.error();
-        if (compared->verdict == Verdict::CannotCompare) {
-            cannotJudge(id, compared->reason);
-            continue;
-        }
-        const FirstDifference* first = compared->origin();
-        const QuantityResult* result = compared->quantities.empty() ? nullptr : &compared->quantities.front();
-        const double most = result && result->distance ? result->distance->maxAbsolute : 0;
-        const std::string value =
+    for (const auto& [quantity, id] : quantities)
+        if (Status held = holdInEnvelope(envelope, quantity, id); !held)
+            return held;
+    return {};
+}
+
+Status GradientsChecks::holdInEnvelope(const Envelope& envelope, Quantity quantity, const char* id)
+{
+    const GradientsRecord& single = *record(Role::Baseline);
+    const GradientsRecord& ddp = *record(Role::Ddp);
+    CompareOptions options;
+    options.tolerance.mode = CompareMode::Envelope;
+    options.envelope = &envelope;
+    options.only = {quantity};
+    options.distances = true;
+    const Result<Comparison> compared =
+        compareRuns(*single.reader, single.config, *ddp.reader, ddp.config, options);
+    if (!compared)
+        return compared.error();
+    if (compared->verdict == Verdict::CannotCompare) {
+        cannotJudge(id, compared->reason);
+        return {};
+    }
+    const FirstDifference* first = compared->origin();
+    const QuantityResult* result = compared->quantities.empty() ? nullptr : &compared->quantities.front();
+    const double most = result && result->distance ? result->distance->maxAbsolute : 0;
+    GateCheck& check =
+        add(id, !first,
             first ? fmt::format("{} / {} at step {}", shown(quantity, first->a), shown(quantity, first->b),
                                 first->step)
-                  : fmt::format("at most {:.3g} apart in {} steps", most, compared->lastStep);
-        GateCheck& check =
-            add(id, !first, value,
-                first ? fmt::format("{:.3g}, measured from {} repeats", first->limit, envelope.repeats)
-                      : fmt::format("the envelope of {} repeats", envelope.repeats),
-                fmt::format("The {} of DDP lies {} what repeats of the single run differ by.",
-                            titleOf(quantity), first ? "outside" : "inside"));
-        if (first) {
-            place(check, *first);
-            check.fix = "Open Curves at this step and read the causal strip from the left: the first broken "
-                        "link is the "
-                        "place to look";
-        }
+                  : fmt::format("at most {:.3g} apart in {} steps", most, compared->lastStep),
+            first ? fmt::format("{:.3g}, measured from {} repeats", first->limit, envelope.repeats)
+                  : fmt::format("the envelope of {} repeats", envelope.repeats),
+            fmt::format("The {} of DDP lies {} what repeats of the single run differ by.", titleOf(quantity),
+                        first ? "outside" : "inside"));
+    if (first) {
+        place(check, *first);
+        check.fix = "Open Curves at this step and read the causal strip from the left: the first broken link "
+                    "is the place to look";
     }
     return {};
 }

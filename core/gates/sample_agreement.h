@@ -25,7 +25,8 @@ struct SampleAgreement {
 };
 
 // Samples of all ranks and micro-batches of a step together; their order within the step is no difference. Steps after
-// `lastStep` and those that only one run made are left out. nullopt: one of the runs recorded neither ids nor hashes, or they have no step in common.
+// `lastStep` and those that only one run made are left out. nullopt: one of the runs recorded neither ids nor hashes, or they have
+// no step in common.
 Result<std::optional<SampleAgreement>> compareSamples(RunReader& single, RunReader& ddp, int world,
                                                       std::int64_t lastStep);
 

@@ -39,44 +39,42 @@ void fillOrder(std::uint32_t* out, std::size_t rows, const DataPlan& plan, std::
         out[i] = out[i - size];
 }
 
-EpochOrder deal(const DataPlan& plan, std::shared_ptr<Arrays> arrays, std::size_t perRank)
+// Row p of `ids` belongs to rank p % world.
+EpochOrder deal(const DataPlan& plan, const Arrays& arrays, std::size_t perRank)
 {
     EpochOrder order;
     order.dealt = true;
     for (int r = 0; r < plan.world; ++r)
-        order.ranks.push_back({arrays->ids.data() + r, std::size_t(plan.world), perRank, nullptr, nullptr});
-    order.owner = std::move(arrays);
+        order.ranks.push_back({arrays.ids.data() + r, std::size_t(plan.world), perRank, nullptr, nullptr});
     return order;
 }
 
 // A1 and A2: every rank walks the whole dataset.
-EpochOrder everybodySeesAll(const DataPlan& plan, std::uint64_t seed, bool sequential)
+EpochOrder everybodySeesAll(const DataPlan& plan, std::uint64_t seed, bool sequential, Arrays& arrays)
 {
-    auto arrays = std::make_shared<Arrays>();
     const auto size = std::size_t(plan.datasetSize);
-    arrays->ids = LargeArray<std::uint32_t>(size);
+    arrays.ids = LargeArray<std::uint32_t>(size);
     DataPlan whole = plan;
     whole.shuffle = plan.shuffle && !sequential;
-    fillOrder(arrays->ids.data(), size, whole, seed);
+    fillOrder(arrays.ids.data(), size, whole, seed);
     EpochOrder order;
-    order.ranks.assign(std::size_t(plan.world), {arrays->ids.data(), 1, size, nullptr, nullptr});
-    order.owner = std::move(arrays);
+    order.ranks.assign(std::size_t(plan.world), {arrays.ids.data(), 1, size, nullptr, nullptr});
     return order;
 }
 
 // A4: the ranks deal from permutations of their own, with the same stride.
-EpochOrder everybodyOwnPermutation(const DataPlan& plan, std::uint64_t seed, std::size_t perRank)
+EpochOrder everybodyOwnPermutation(const DataPlan& plan, std::uint64_t seed, std::size_t perRank,
+                                   Arrays& arrays)
 {
-    auto arrays = std::make_shared<Arrays>();
     const auto world = std::size_t(plan.world);
-    arrays->ids = LargeArray<std::uint32_t>(perRank * world);
+    arrays.ids = LargeArray<std::uint32_t>(perRank * world);
     LargeArray<std::uint32_t> own(std::max(perRank * world, std::size_t(plan.datasetSize)));
     for (std::size_t r = 0; r < world; ++r) {
         fillOrder(own.data(), perRank * world, plan, seed + r);
         for (std::size_t p = 0; p < perRank; ++p)
-            arrays->ids[p * world + r] = own[p * world + r];
+            arrays.ids[p * world + r] = own[p * world + r];
     }
-    return deal(plan, std::move(arrays), perRank);
+    return deal(plan, arrays, perRank);
 }
 
 // The sample position (per rank) of the first step after a resume in `epoch`; -1: no resume in that epoch.
@@ -125,15 +123,15 @@ EpochOrder simulateEpoch(const DataPlan& plan, std::int64_t epoch, bool withCont
                                    .seed = plan.samplerSeed,
                                    .epoch = seedEpoch};
     const auto perRank = std::size_t(samplesPerRank(sampler));
+    const auto arrays = std::make_shared<Arrays>();
     EpochOrder order;
     if (plan.fault("A1")) {
-        order = everybodySeesAll(plan, seed, false);
+        order = everybodySeesAll(plan, seed, false, *arrays);
     } else if (plan.fault("A2")) {
-        order = everybodySeesAll(plan, seed, true);
+        order = everybodySeesAll(plan, seed, true, *arrays);
     } else if (plan.fault("A4")) {
-        order = everybodyOwnPermutation(plan, seed, perRank);
+        order = everybodyOwnPermutation(plan, seed, perRank, *arrays);
     } else {
-        auto arrays = std::make_shared<Arrays>();
         const std::size_t rows = perRank * std::size_t(plan.world);
         arrays->ids = LargeArray<std::uint32_t>(std::max(rows, std::size_t(plan.datasetSize)));
         fillOrder(arrays->ids.data(), rows, plan, seed);
@@ -143,11 +141,12 @@ EpochOrder simulateEpoch(const DataPlan& plan, std::int64_t epoch, bool withCont
             const auto begin = std::size_t(resume) * std::size_t(plan.world);
             std::copy(first.begin() + begin, first.begin() + rows, arrays->ids.begin() + begin);
         }
-        order = deal(plan, std::move(arrays), perRank);
+        order = deal(plan, *arrays, perRank);
     }
     order.epoch = epoch;
     if (withContents)
-        addContents(plan, order, const_cast<Arrays&>(*static_cast<const Arrays*>(order.owner.get())));
+        addContents(plan, order, *arrays);
+    order.owner = arrays;
     return order;
 }
 
