@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -28,10 +27,7 @@ std::string shown(const rapidjson::Value& value)
         return std::to_string(value.GetInt64());
     if (value.IsNumber())
         return fmt::format("{:g}", value.GetDouble());
-    rapidjson::StringBuffer buffer;
-    JsonWriter writer(buffer);
-    value.Accept(writer);
-    return buffer.GetString();
+    return jsonText(value);
 }
 
 std::vector<std::pair<std::string, std::string>> members(const std::string& json)
@@ -45,7 +41,6 @@ std::vector<std::pair<std::string, std::string>> members(const std::string& json
     return out;
 }
 
-// Runs of people first: those that gates and drills made are evidence, not the subject.
 bool reachedSteps(const RunInfo& run)
 {
     return run.lastStep > 0 && run.state != RunState::Running;
@@ -230,6 +225,7 @@ bool Collector::restoreScript(const CheckpointSeen& checkpoint)
     return true;
 }
 
+// `byPeople`: not one that a gate or a drill made; those are evidence, not the subject.
 const ReportRun* Collector::newest(const char* mode, bool byPeople) const
 {
     for (const ReportRun& run : report_.runs)
@@ -312,86 +308,6 @@ Result<MigrationReport> Collector::collect()
 Result<MigrationReport> collectReport(ProjectStore& project, std::int64_t nowUnixMs)
 {
     return Collector(project, nowUnixMs).collect();
-}
-
-std::string utcTime(std::int64_t unixMs)
-{
-    if (unixMs <= 0)
-        return "-";
-    const std::time_t seconds = unixMs / 1000;
-    std::tm parts{};
-    gmtime_r(&seconds, &parts);
-    char text[64];
-    std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts);
-    return text;
-}
-
-const char* gateWord(const ReportGate& gate)
-{
-    if (gate.state.overridden)
-        return "overridden";
-    if (!gate.state.judged)
-        return "not judged";
-    return gate.gate.verdict == "pass" ? "passed" : gate.gate.verdict == "fail" ? "fails" : "cannot judge";
-}
-
-const char* checkWord(const GateCheck& check)
-{
-    return check.verdict == "pass" ? "holds" : check.verdict == "fail" ? "fails" : "not judged";
-}
-
-std::string verdictSentence(const MigrationReport& report)
-{
-    int passed = 0, overridden = 0;
-    for (const ReportGate& gate : report.gates) {
-        passed += gate.state.passed && !gate.state.overridden;
-        overridden += gate.state.overridden;
-    }
-    std::string text = fmt::format("{} of {} gates passed", passed, report.gates.size());
-    if (overridden > 0)
-        text += fmt::format(", {} overridden with a written reason", overridden);
-    if (report.verdict == "open")
-        text += "; the migration is not finished";
-    return text + ".";
-}
-
-std::vector<std::pair<std::string, std::string>> evidenceRows(const GateCheck& check)
-{
-    std::vector<std::pair<std::string, std::string>> rows;
-    const Result<rapidjson::Document> document = parseJson(check.evidenceJson, "evidence");
-    if (!document || !document->IsArray())
-        return rows;
-    for (const rapidjson::Value& row : document->GetArray())
-        if (row.IsObject() && row.HasMember("label") && row.HasMember("text"))
-            rows.emplace_back(shown(row["label"]), shown(row["text"]));
-    return rows;
-}
-
-std::string escaped(const std::string& text)
-{
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-        case '&':
-            out += "&amp;";
-            break;
-        case '<':
-            out += "&lt;";
-            break;
-        case '>':
-            out += "&gt;";
-            break;
-        case '"':
-            out += "&quot;";
-            break;
-        case '\'':
-            out += "&#39;";
-            break;
-        default:
-            out += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
-        }
-    }
-    return out;
 }
 
 } // namespace lockstep

@@ -24,29 +24,16 @@ std::string cell(const std::string& text, bool number = false)
     return fmt::format("<td{}>{}</td>", number ? " class='n'" : "", escaped(text));
 }
 
-std::string wordClass(const std::string& word)
+std::string_view wordClass(std::string_view word)
 {
-    return word == "passed" || word == "holds" ? (word == "passed" ? "passed" : "")
-           : word == "overridden"              ? "overridden"
-           : word == "fails"                   ? "fails"
-                                               : "quiet";
+    if (word == "passed" || word == "overridden" || word == "fails")
+        return word;
+    return word == "holds" ? "" : "quiet";
 }
 
 std::string wordCell(const std::string& word)
 {
     return fmt::format("<td class='{}'>{}</td>", wordClass(word), word);
-}
-
-std::string place(const GateCheck& check)
-{
-    std::string text;
-    if (check.step >= 0)
-        text += fmt::format("step {}", check.step);
-    if (check.rank >= 0)
-        text += fmt::format("{}rank {}", text.empty() ? "" : ", ", check.rank);
-    if (!check.parameter.empty())
-        text += fmt::format("{}{}", text.empty() ? "" : ", ", check.parameter);
-    return text;
 }
 
 void gates(std::string& out, const MigrationReport& report)
@@ -78,9 +65,9 @@ void gates(std::string& out, const MigrationReport& report)
                     sentence += fmt::format("{}: {}<br>", escaped(label), escaped(text));
                 sentence += "</details>";
             }
-            out +=
-                fmt::format("<tr>{}{}{}{}{}<td>{}</td></tr>", wordCell(checkWord(check)), cell(check.id),
-                            cell(check.value, true), cell(check.limit, true), cell(place(check)), sentence);
+            out += fmt::format("<tr>{}{}{}{}{}<td>{}</td></tr>", wordCell(checkWord(check)), cell(check.id),
+                               cell(check.value, true), cell(check.limit, true),
+                               cell(placeText(check.step, check.rank, check.parameter)), sentence);
         }
         out += "</table>";
     }
@@ -97,9 +84,7 @@ void findings(std::string& out, const MigrationReport& report)
     for (const FindingRow& row : report.findings)
         out += fmt::format("<tr>{}{}{}{}<td>{}<br><b>Fix:</b> {}</td></tr>", cell(row.cause),
                            cell(row.confidence), cell(row.runA + ", " + row.runB),
-                           cell(fmt::format("{}{}", row.step >= 0 ? fmt::format("step {} ", row.step) : "",
-                                            row.rank >= 0 ? fmt::format("rank {}", row.rank) : "")),
-                           escaped(row.sentence), escaped(row.fix));
+                           cell(placeText(row.step, row.rank)), escaped(row.sentence), escaped(row.fix));
     out += "</table>";
 }
 

@@ -16,12 +16,6 @@ std::string cell(const std::string& text)
     return out.empty() ? "-" : out;
 }
 
-std::string place(std::int64_t step, int rank)
-{
-    return fmt::format("{}{}{}", step >= 0 ? fmt::format("step {}", step) : "",
-                       step >= 0 && rank >= 0 ? " " : "", rank >= 0 ? fmt::format("rank {}", rank) : "");
-}
-
 void gates(std::string& out, const MigrationReport& report)
 {
     out += "## Gates\n\n| gate | state | checks that hold | judged | reason of the override "
@@ -38,10 +32,11 @@ void gates(std::string& out, const MigrationReport& report)
                            "|---|---|---|---|---|---|\n",
                            gate.gate.phase, gateWord(gate));
         for (const GateCheck& check : gate.gate.checks)
-            out += fmt::format(
-                "| {} | {} | {} | {} | {} | {}{} |\n", checkWord(check), cell(check.id), cell(check.value),
-                cell(check.limit), cell(place(check.step, check.rank)), cell(check.sentence),
-                check.verdict == "fail" && !check.fix.empty() ? " Fix: " + cell(check.fix) : "");
+            out +=
+                fmt::format("| {} | {} | {} | {} | {} | {}{} |\n", checkWord(check), cell(check.id),
+                            cell(check.value), cell(check.limit),
+                            cell(placeText(check.step, check.rank, check.parameter)), cell(check.sentence),
+                            check.verdict == "fail" && !check.fix.empty() ? " Fix: " + cell(check.fix) : "");
     }
 }
 
@@ -63,8 +58,9 @@ std::string reportAsMarkdown(const MigrationReport& report)
     if (report.findings.empty())
         out += "None: no comparison of this project has found a cause.\n";
     for (const FindingRow& row : report.findings)
-        out += fmt::format("- **{}** ({}), runs {} and {}, {}: {} Fix: {}.\n", row.cause, row.confidence,
-                           row.runA, row.runB, place(row.step, row.rank), cell(row.sentence), cell(row.fix));
+        out +=
+            fmt::format("- **{}** ({}), runs {} and {}, {}: {} Fix: {}.\n", row.cause, row.confidence,
+                        row.runA, row.runB, placeText(row.step, row.rank), cell(row.sentence), cell(row.fix));
     out += "\n## What was really trained and loaded\n\nAnything else was not tried here.\n\n| what | values "
            "|\n|---|---|\n";
     for (const ReportScope& scope : report.scope)

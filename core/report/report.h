@@ -77,12 +77,14 @@ std::string reportAsJson(const MigrationReport& report);
 // not be judged is skipped.
 std::string reportAsJunit(const MigrationReport& report);
 
-// Shared by the forms.
+// Shared by the forms (words.cpp).
 std::string utcTime(std::int64_t unixMs);     // "2026-05-04 12:30:00 UTC"; "-" for 0
 const char* gateWord(const ReportGate& gate); // "passed", "overridden", "fails", "cannot judge", "not judged"
 const char* checkWord(const GateCheck& check); // "holds", "fails", "not judged"
 std::string verdictSentence(const MigrationReport& report);
 std::vector<std::pair<std::string, std::string>> evidenceRows(const GateCheck& check); // label, text
+// "step 5, rank 1, layer.weight"; numbers below 0 and an empty parameter are left out.
+std::string placeText(std::int64_t step, int rank, const std::string& parameter = {});
 // & < > " ' for HTML and XML; control characters that XML forbids are replaced.
 std::string escaped(const std::string& text);
 
