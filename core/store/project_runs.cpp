@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <sys/stat.h>
 
@@ -21,6 +22,7 @@ namespace {
 // Between being entered and its writer's first breath a run has no lock. After this long it never had a
 // writer.
 constexpr std::int64_t kStartGraceMs = 60'000;
+constexpr int kMostNumber = 99'999; // of the runs of one name
 
 RunState stateNamed(const std::string& name)
 {
@@ -112,16 +114,24 @@ Result<RunInfo> ProjectStore::addRun(const RunInfo& given)
     Status added = impl_->atomically([&]() -> Status {
         std::error_code error;
         fs::create_directories(impl_->info.folder + "/runs", error);
-        for (int number = 1; number < 100'000; ++number) {
+        if (error)
+            return projectIoError("Cannot create " + impl_->info.folder + "/runs", error.message());
+        std::set<std::string> taken;
+        Status looked = impl_->forEach(
+            "SELECT id FROM run WHERE substr(id, 1, ?) = ?",
+            [&taken](const Statement& row) { taken.insert(row.text(0)); }, std::int64_t(stem.size() + 1),
+            stem + "-");
+        if (!looked.ok())
+            return looked;
+        for (int number = 1;; ++number) {
+            if (number > kMostNumber)
+                return Error{ErrorKind::Usage, "Cannot add another run named " + run.name,
+                             "all numbers up to " + std::to_string(kMostNumber) + " are taken",
+                             "Give the run another name"};
             char suffix[16];
             std::snprintf(suffix, sizeof suffix, "-%02d", number);
             run.id = stem + suffix;
-            bool taken = false;
-            Status looked = impl_->forEach(
-                "SELECT 1 FROM run WHERE id = ?", [&taken](const Statement&) { taken = true; }, run.id);
-            if (!looked.ok())
-                return looked;
-            if (taken)
+            if (taken.contains(run.id))
                 continue;
             run.folder = impl_->runFolder(run.id);
             if (::mkdir(run.folder.c_str(), 0777) == 0)
@@ -147,6 +157,8 @@ Status ProjectStore::updateRun(const RunInfo& run)
     Result<RunInfo> known = this->run(run.id);
     if (!known.ok())
         return known.error();
+    if (known->id != run.id) // found by its name
+        return noSuchRun(run.id);
     return impl_->execute(
         "UPDATE run SET name = ?, config = ?, environment = ?, state = ?, started_ms = ?, ended_ms = ?, "
         "last_step = ?, last_loss = ?, exit_codes = ?, failed_rank = ?, failed_step = ?, "

@@ -12,9 +12,6 @@ namespace lockstep::store {
 
 namespace {
 
-// Wider spacing is no rhythm, and its multiples could overflow.
-constexpr std::int64_t kMaxStride = 1 << 20;
-
 std::int64_t blockOf(std::int64_t step, std::int64_t stride)
 {
     return step / (kChunkSize * stride);

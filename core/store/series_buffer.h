@@ -8,15 +8,18 @@
 
 namespace lockstep::store {
 
-// Values of one chunk that wait for a commit. `closed`: the chunk is complete.
+// Wider spacing is no rhythm, and its multiples could overflow.
+inline constexpr std::int64_t kMaxStride = 1 << 20;
+
+// Values of one chunk that wait for a commit.
 struct Piece {
-    std::int64_t chunkFirst =
-        0; // first step of the chunk; equal to `first` when the whole chunk is in this piece
+    // First step of the chunk; equal to `first` when the whole chunk is in this piece.
+    std::int64_t chunkFirst = 0;
     std::int64_t first = 0;
     std::int64_t stride = 1;
-    std::vector<std::uint64_t>
-        bits; // may be empty in a closed piece: then all of the chunk is stored as tail rows
-    bool closed = false;
+    // May be empty in a closed piece: then all of the chunk is stored as tail rows.
+    std::vector<std::uint64_t> bits;
+    bool closed = false; // the chunk is complete
 };
 
 class SeriesBuffer

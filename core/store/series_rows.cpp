@@ -13,6 +13,7 @@ namespace lockstep {
 
 namespace {
 
+constexpr const char* kTableNames[] = {"chunk", "tail"}; // in the order of the statements per table
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMaxStep = std::int64_t(1) << 62; // beyond it, arithmetic on steps could overflow
 
@@ -102,7 +103,7 @@ void SeriesAppender::append(const ChunkSummary& row, std::string_view bytes, std
 }
 
 // Everything a row claims is checked before it is used: the file may be damaged or made up.
-Result<SeriesRows::Row> SeriesRows::rowOf(const Statement& statement, const char* table) const
+Result<SeriesRows::Row> SeriesRows::rowOf(const Statement& statement, int table) const
 {
     Row row;
     row.summary.firstStep = statement.integer(0);
@@ -110,9 +111,9 @@ Result<SeriesRows::Row> SeriesRows::rowOf(const Statement& statement, const char
     const std::int64_t count = statement.integer(2);
     row.before = statement.integer(3);
     if (row.summary.firstStep < 0 || row.summary.firstStep > kMaxStep || row.summary.stride < 1 ||
-        row.summary.stride > (1 << 20) || count < 1 || count > kChunkSize || row.before < 0)
-        return damaged(database_.label(), std::string("a row of the table ") + table + " at step " +
-                                              std::to_string(row.summary.firstStep) +
+        row.summary.stride > store::kMaxStride || count < 1 || count > kChunkSize || row.before < 0)
+        return damaged(database_.label(), std::string("a row of the table ") + kTableNames[table] +
+                                              " at step " + std::to_string(row.summary.firstStep) +
                                               " holds impossible numbers");
     row.summary.count = std::int32_t(count);
     return row;
@@ -182,9 +183,8 @@ Status SeriesRows::extend(SeriesInfo& info, const Part& part)
     // touched.
     std::optional<Row> head, end;
     for (const int table : {0, 1}) {
-        const char* name = table == 0 ? "chunk" : "tail";
         const auto take = [&](std::optional<Row>& into, const Statement& s) -> Status {
-            const Result<Row> row = rowOf(s, name);
+            const Result<Row> row = rowOf(s, table);
             if (!row.ok())
                 return row.error();
             into = *row;
@@ -220,7 +220,7 @@ Status SeriesRows::reserve(const Part& part, std::int64_t from, std::int64_t to,
     for (const int table : {0, 1}) {
         Status read = summaries_[table].forEach(
             [&](const Statement& s) -> Status {
-                const Result<Row> row = rowOf(s, table == 0 ? "chunk" : "tail");
+                const Result<Row> row = rowOf(s, table);
                 if (!row.ok())
                     return row.error();
                 points += std::size_t(row->summary.count);
@@ -243,7 +243,7 @@ Status SeriesRows::read(const Part& part, std::int64_t from, std::int64_t to, Se
     for (const int table : {0, 1}) {
         Status read = range_[table].forEach(
             [&](const Statement& s) -> Status {
-                const Result<Row> row = rowOf(s, table == 0 ? "chunk" : "tail");
+                const Result<Row> row = rowOf(s, table);
                 if (!row.ok())
                     return row.error();
                 const ChunkSummary& chunk = row->summary;
@@ -282,7 +282,7 @@ Status SeriesRows::summarise(const Part& part, const SeriesKey& key, std::vector
     for (const int table : {0, 1}) {
         Status read = summaries_[table].forEach(
             [&](const Statement& s) -> Status {
-                Result<Row> row = rowOf(s, table == 0 ? "chunk" : "tail");
+                Result<Row> row = rowOf(s, table);
                 if (!row.ok())
                     return row.error();
                 ChunkSummary& chunk = row->summary;

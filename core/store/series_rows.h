@@ -78,7 +78,8 @@ private:
         ChunkSummary summary;
         std::int64_t before = 0; // values of the part before this row
     };
-    Result<Row> rowOf(const Statement& statement, const char* table) const;
+    // `table`: 0 chunk, 1 tail.
+    Result<Row> rowOf(const Statement& statement, int table) const;
     Status reserve(const Part& part, std::int64_t from, std::int64_t to, SeriesAppender& data);
 
     Database& database_;

@@ -89,8 +89,10 @@ private Q_SLOTS:
         QCOMPARE(back.firstFailure.rank, 1);
         QCOMPARE(back.firstFailure.step, std::int64_t(76));
         QCOMPARE(back.firstFailure.sentence, run.firstFailure.sentence);
-        run.id = "other";
-        QVERIFY(project.updateRun(run).error().kind == ErrorKind::NotFound);
+        for (const std::string& id : {std::string("other"), run.name}) {
+            run.id = id;
+            QVERIFY(project.updateRun(run).error().kind == ErrorKind::NotFound);
+        }
     }
 
     void aRunningRunNeedsALivingWriter()
