@@ -43,6 +43,10 @@ Result<CommandRunOptions> runOptions(const ProbeCommand& command)
     if (ranks < 1 || ranks > 1024)
         return Error{ErrorKind::Usage, "The command does not say how many ranks it starts",
                      "--nproc-per-node or --nnodes is no number", "Say it with --world N, 1 to 1024"};
+    if (!command.probe.metric.empty() && command.probe.metric.find('(') == std::string::npos)
+        return Error{ErrorKind::Usage, "--metric " + command.probe.metric + " finds no number",
+                     "the pattern has no parentheses",
+                     "Put them around the number: --metric 'loss=([0-9.]+)'"};
     options.config.name = command.name.empty() ? scriptName(command.words) : command.name;
     options.config.workload = scriptName(command.words);
     options.config.mode = command.ddp || ranks > 1 ? "ddp" : "single";

@@ -290,7 +290,9 @@ void CommandRun::onHello(const wire::Hello& hello)
     if (hello.rank != 0)
         return;
     if (hello.world != options_.config.world) {
-        onBroken(0, Error{ErrorKind::Usage, fmt::format("the script trains with {} ranks", hello.world),
+        onBroken(0, Error{ErrorKind::Usage,
+                          fmt::format("the script trains with {} rank{}", hello.world,
+                                      hello.world == 1 ? "" : "s"),
                           fmt::format("the command looked as if it started {}", options_.config.world),
                           fmt::format("Start it again with --world {}", hello.world)});
         termTimer_.start(0);
