@@ -17,12 +17,16 @@ set_package_properties(RapidJSON PROPERTIES PURPOSE "JSON with NaN literals")
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(deflate REQUIRED IMPORTED_TARGET libdeflate)
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED) # headers only; Debian: libprotozero-dev
 find_package(benchmark QUIET)
 set_package_properties(benchmark PROPERTIES PURPOSE "micro benchmarks of ./dev bench")
 
 add_library(rapidjson INTERFACE)
 target_include_directories(rapidjson SYSTEM INTERFACE ${RapidJSON_INCLUDE_DIRS} ${RAPIDJSON_INCLUDE_DIRS})
 target_compile_definitions(rapidjson INTERFACE RAPIDJSON_HAS_STDSTRING=1)
+
+add_library(protozero INTERFACE)
+target_include_directories(protozero SYSTEM INTERFACE "${PROTOZERO_INCLUDE_DIR}")
 
 if(LOCKSTEP_ENGINE)
   include(LockstepTorch)

@@ -33,6 +33,7 @@ void addProbeCommand(CLI::App& app, CliContext& context);
 void addRunsCommand(CLI::App& app, CliContext& context);
 void addStopCommand(CLI::App& app, CliContext& context);
 void addFaultsCommand(CLI::App& app, CliContext& context);
+void addImportCommand(CLI::App& app, CliContext& context);
 void addExportCommand(CLI::App& app, CliContext& context);
 void addGateCommand(CLI::App& app, CliContext& context);
 void addDrillCommand(CLI::App& app, CliContext& context);

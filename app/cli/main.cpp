@@ -48,6 +48,7 @@ int main(int argc, char** argv)
     addRunsCommand(app, context);
     addStopCommand(app, context);
     addFaultsCommand(app, context);
+    addImportCommand(app, context);
     addExportCommand(app, context);
     addGateCommand(app, context);
     addDrillCommand(app, context);

@@ -29,6 +29,8 @@ const QList<Rule> kRules = {
      {"fmt", "rapidjson"}},
     {"core/host", {"core/base", "core/config", "core/wire", "core/store"}, {"Qt", "fmt", "rapidjson"}},
     {"core/ckpt", {"core/base", "core/config"}, {"libdeflate", "fmt", "rapidjson"}},
+    // The store for the rows of Trackio databases: nobody else speaks SQL.
+    {"core/logs", {"core/base", "core/config", "core/store"}, {"protozero", "libdeflate", "fmt", "rapidjson"}},
     {"core/engine",
      {"core/base", "core/config", "core/sampling", "core/wire", "core/ckpt"},
      {"torch", "fmt", "rapidjson", "cuda"}},
@@ -60,6 +62,7 @@ QString outsideFamily(const QString& header)
         {"fmt/", "fmt"},
         {"CLI/", "CLI"},
         {"libdeflate", "libdeflate"},
+        {"protozero/", "protozero"},
         {"cuda", "cuda"},
         {"nccl", "cuda"},
     };
@@ -181,6 +184,12 @@ void TestLayering::aForbiddenIncludeIsFound_data()
                                            << "#include <qcustomplot.h>" << false;
     QTest::newRow("widgets-in-a-model") << "ui/models"
                                         << "#include \"ui/widgets/chip.h\"" << false;
+    QTest::newRow("protobuf-in-the-logs") << "core/logs"
+                                          << "#include <protozero/pbf_reader.hpp>" << true;
+    QTest::newRow("protobuf-in-the-store") << "core/store"
+                                           << "#include <protozero/pbf_reader.hpp>" << false;
+    QTest::newRow("sql-in-the-logs") << "core/logs"
+                                     << "#include <sqlite3.h>" << false;
     QTest::newRow("standard-library") << "core/base"
                                       << "#include <vector>" << true;
 }
