@@ -10,8 +10,7 @@
 namespace lockstep {
 namespace {
 
-// CRCs of parts can be joined, but reading records in parallel is enough: checkpoints have many. A record larger than this is
-// cut, and the parts joined by crc32Combine.
+// Records are read in parallel. One larger than this is cut, and the checksums of its parts are joined by crc32Combine.
 constexpr std::uint64_t kPart = 64u << 20;
 
 // CRC of A followed by B from their CRCs: multiplication by x^(8 * sizeB) in GF(2)[x] modulo the CRC polynomial (reflected).

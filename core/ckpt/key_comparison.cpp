@@ -1,6 +1,7 @@
 #include "core/ckpt/key_comparison.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace lockstep {
 namespace {
@@ -8,11 +9,6 @@ namespace {
 constexpr std::size_t kEvidence = 50; // keys listed with a finding
 
 using Names = std::vector<std::string>;
-
-bool contains(const Names& names, const std::string& name)
-{
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 const char* are(const Names& names)
 {
@@ -180,20 +176,22 @@ void KeyComparison::takeAveraged()
            {"n_averaged"})
         .evidence.clear();
     // The prefix belongs to this finding and is not reported again.
+    std::unordered_set<std::string> met;
     std::erase_if(unexpected_, [&](const std::string& name) {
-        const std::string plain = name.substr(7);
-        const auto place = std::find(missing_.begin(), missing_.end(), plain);
-        if (place == missing_.end())
-            return wanted_.contains(plain);
-        missing_.erase(place);
+        const std::string plain = name.substr(std::string_view("module.").size());
+        if (!wanted_.contains(plain))
+            return false;
+        met.insert(plain);
         return true;
     });
+    std::erase_if(missing_, [&met](const std::string& name) { return met.contains(name); });
     mapping_.prefixA = "module.";
 }
 
 void KeyComparison::takeParametrized()
 {
-    Names names;
+    Names names; // each once, in order
+    std::unordered_set<std::string> told;
     std::erase_if(unexpected_, [&](const std::string& key) {
         std::string name = parametrizedName(key);
         // weight_norm before torch 2.0 wrote weight_g and weight_v.
@@ -203,13 +201,13 @@ void KeyComparison::takeParametrized()
                 name = base;
         }
         const bool known = !name.empty() && wanted_.contains(name);
-        if (known && !contains(names, name))
+        if (known && told.insert(name).second)
             names.push_back(name);
         return known;
     });
     if (names.empty())
         return;
-    std::erase_if(missing_, [&](const std::string& key) { return contains(names, key); });
+    std::erase_if(missing_, [&](const std::string& key) { return told.contains(key); });
     report("7", Severity::Failure, listNames(names) + are(names) + " stored in parametrized form", names);
 }
 
@@ -222,7 +220,9 @@ void KeyComparison::takeTied()
             (have_.contains(name) ? present : absent).push_back(name);
         if (absent.empty() || present.empty())
             continue;
-        std::erase_if(missing_, [&](const std::string& name) { return contains(absent, name); });
+        std::erase_if(missing_, [&absent](const std::string& name) {
+            return std::find(absent.begin(), absent.end(), name) != absent.end();
+        });
         Verdict& verdict =
             report("42", Severity::Failure,
                    listNames(absent) + " is missing; the model ties it to " + listNames(present), absent);

@@ -75,16 +75,17 @@ std::string_view topModule(std::string_view name)
     return name.substr(0, name.find('.'));
 }
 
-// One finding per place, naming all classes used there; classes without a place of their own go with those of their module.
-void blockedClasses(const RuleContext& context, std::vector<Verdict>& out)
+// Classes that weights_only=True refuses and that are used at one place of the tree.
+struct BlockedUses {
+    std::string path; // empty: no leaf of the tree is of these classes
+    std::vector<const GlobalUse*> uses;
+};
+
+// Classes without a place of their own go with those of their module, unless they act on the machine.
+std::vector<BlockedUses> blockedUses(const Checkpoint& checkpoint)
 {
-    const Checkpoint& checkpoint = context.checkpoint;
     const auto paths = classPaths(checkpoint);
-    struct Group {
-        std::string path;
-        std::vector<const GlobalUse*> uses;
-    };
-    std::vector<Group> groups;
+    std::vector<BlockedUses> groups;
     std::vector<const GlobalUse*> homeless;
     std::unordered_map<std::string_view, std::size_t> byPath;
     for (const GlobalUse& use : checkpoint.globals) {
@@ -119,29 +120,30 @@ void blockedClasses(const RuleContext& context, std::vector<Verdict>& out)
         else
             groups.push_back({"", {use}});
     }
-    constexpr std::size_t kMost = 30;
-    for (std::size_t i = 0; i < groups.size() && i < kMost; ++i) {
-        const Group& group = groups[i];
-        std::vector<std::string> names;
-        for (const GlobalUse* use : group.uses)
-            names.push_back(use->name);
-        const bool one = names.size() == 1;
-        const bool acts = actsOnTheMachine(names.front());
-        std::string sentence =
-            listNames(names) + (group.path.empty()
-                                    ? (one ? " is named by the pickle" : " are named by the pickle")
-                                    : (one ? " is used at " : " are used at ") + group.path);
-        sentence += acts ? "; a reader without weights_only=True would run it"
-                         : " and weights_only=True refuses " + std::string(one ? "it" : "them");
-        Verdict verdict = makeVerdict("46", acts ? Severity::Failure : Severity::Warning, sentence);
-        if (acts)
-            verdict.fix = "Do not load this file; ask where it comes from";
-        verdict.key = group.path;
-        verdict.offset = group.uses.front()->offset;
-        verdict.errorText = quoted(names.front());
-        verdict.evidence = names;
-        out.push_back(std::move(verdict));
-    }
+    return groups;
+}
+
+Verdict blockedVerdict(const BlockedUses& blocked)
+{
+    std::vector<std::string> names;
+    for (const GlobalUse* use : blocked.uses)
+        names.push_back(use->name);
+    const bool one = names.size() == 1;
+    const bool acts = actsOnTheMachine(names.front());
+    std::string sentence =
+        listNames(names) + (blocked.path.empty()
+                                ? (one ? " is named by the pickle" : " are named by the pickle")
+                                : (one ? " is used at " : " are used at ") + blocked.path);
+    sentence += acts ? "; a reader without weights_only=True would run it"
+                     : " and weights_only=True refuses " + std::string(one ? "it" : "them");
+    Verdict verdict = makeVerdict("46", acts ? Severity::Failure : Severity::Warning, sentence);
+    if (acts)
+        verdict.fix = "Do not load this file; ask where it comes from";
+    verdict.key = blocked.path;
+    verdict.offset = blocked.uses.front()->offset;
+    verdict.errorText = quoted(names.front());
+    verdict.evidence = names;
+    return verdict;
 }
 
 void newerFeatures(const RuleContext& context, std::vector<Verdict>& out)
@@ -234,7 +236,10 @@ void classRules(const RuleContext& context, std::vector<Verdict>& out)
         verdict.errorText = quoted(model->moduleClass);
         out.push_back(std::move(verdict));
     } else if (!distributed && !checkpoint.torchScript) {
-        blockedClasses(context, out);
+        constexpr std::size_t kMost = 30;
+        const std::vector<BlockedUses> blocked = blockedUses(checkpoint);
+        for (std::size_t i = 0; i < blocked.size() && i < kMost; ++i)
+            out.push_back(blockedVerdict(blocked[i]));
     }
     newerFeatures(context, out);
 }

@@ -83,14 +83,18 @@ Shards shardsOf(const Checkpoint& checkpoint, const TensorInfo& tensor)
     return shards;
 }
 
-} // namespace
-
-void distributedRules(const RuleContext& context, std::vector<Verdict>& out)
-{
-    const Checkpoint& checkpoint = context.checkpoint;
+// The keys that FSDP, DTensor and ShardedTensor leave.
+struct DistributedKeys {
     std::vector<std::string> flat, dtensors, sharded;
-    const TensorInfo* example = nullptr;
     std::string shardedClass;
+    // A DTensor: one that is cut says more than one that every rank holds whole.
+    const TensorInfo* example = nullptr;
+};
+
+DistributedKeys distributedKeys(const Checkpoint& checkpoint)
+{
+    DistributedKeys keys;
+    bool exampleIsCut = false;
     for (const TensorLeaf& leaf : listTensors(checkpoint)) {
         // Tensors inside a wrapper (attributes, shards) are its parts, not keys.
         if (leaf.path.find("/a:") != std::string::npos || leaf.path.find("/g:") != std::string::npos)
@@ -98,20 +102,33 @@ void distributedRules(const RuleContext& context, std::vector<Verdict>& out)
         const std::string last = leaf.name.substr(leaf.name.rfind('.') + 1);
         const bool flatName = last.find("_flat_param") != std::string::npos || last.starts_with("flat_param");
         if (flatName && leaf.tensor->rank == 1) {
-            flat.push_back(leaf.name);
-        } else if (leaf.tensor->wrapper) {
-            const std::string name = className(checkpoint, *leaf.tensor);
-            if (name.ends_with("DTensor")) {
-                dtensors.push_back(leaf.name);
-                // A tensor whose local part is smaller says more than a replicated one.
-                if (!example || shardsOf(checkpoint, *example).local == shapeText(checkpoint.shape(*example)))
-                    example = leaf.tensor;
-            } else if (name.ends_with("ShardedTensor")) {
-                sharded.push_back(leaf.name);
-                shardedClass = name;
+            keys.flat.push_back(leaf.name);
+            continue;
+        }
+        if (!leaf.tensor->wrapper)
+            continue;
+        const std::string name = className(checkpoint, *leaf.tensor);
+        if (name.ends_with("DTensor")) {
+            keys.dtensors.push_back(leaf.name);
+            if (!exampleIsCut) {
+                keys.example = leaf.tensor;
+                exampleIsCut =
+                    shardsOf(checkpoint, *leaf.tensor).local != shapeText(checkpoint.shape(*leaf.tensor));
             }
+        } else if (name.ends_with("ShardedTensor")) {
+            keys.sharded.push_back(leaf.name);
+            keys.shardedClass = name;
         }
     }
+    return keys;
+}
+
+} // namespace
+
+void distributedRules(const RuleContext& context, std::vector<Verdict>& out)
+{
+    const Checkpoint& checkpoint = context.checkpoint;
+    const auto [flat, dtensors, sharded, shardedClass, example] = distributedKeys(checkpoint);
     const std::string files =
         context.rankFiles > 1 ? " This is one of " + std::to_string(context.rankFiles) + " files" : "";
     if (!flat.empty()) {

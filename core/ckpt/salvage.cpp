@@ -131,14 +131,14 @@ bool readable(const Checkpoint& checkpoint, const TensorInfo& tensor)
 }
 
 void judgeTensors(Rescue& rescue, const std::vector<std::uint32_t>& badStorages,
-                  const std::vector<std::string>& badRecords)
+                  const std::unordered_set<std::string>& badRecords)
 {
     const Checkpoint& checkpoint = *rescue.checkpoint;
     for (const TensorLeaf& leaf : listTensors(checkpoint)) {
         const bool damaged =
             (leaf.tensor->storage != kNone &&
              std::binary_search(badStorages.begin(), badStorages.end(), leaf.tensor->storage)) ||
-            std::find(badRecords.begin(), badRecords.end(), leaf.name) != badRecords.end();
+            badRecords.contains(leaf.name);
         if (!damaged && readable(checkpoint, *leaf.tensor)) {
             rescue.plan.keysWhole.push_back(leaf.name);
             rescue.whole.insert(leaf.tensor);
@@ -237,11 +237,11 @@ Rescue rescueAny(const std::string& path)
     }
     rescue.checkpoint.emplace(std::move(opened).value());
     const IntegrityReport integrity = checkIntegrity(*rescue.checkpoint);
-    std::vector<std::string> records;
+    std::unordered_set<std::string> badRecords;
     for (const CkptProblem& problem : integrity.problems)
         if (!problem.record.empty())
-            records.push_back(problem.record);
-    judgeTensors(rescue, integrity.badStorages, records);
+            badRecords.insert(problem.record);
+    judgeTensors(rescue, integrity.badStorages, badRecords);
     return rescue;
 }
 

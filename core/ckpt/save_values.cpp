@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kMaxDepth = 900; // the writer stops at 1,000
 constexpr std::size_t kMaxNotes = 200;
+constexpr std::size_t kMostShown = 1000; // letters of a key in notes and lists
 
 std::unordered_set<std::uint32_t> weightsOf(const Parts& parts)
 {
@@ -231,20 +232,21 @@ SaveValue ValueSaver::dict(Value from, const std::string& path, int depth)
             name = renamed;
             shown = renamed;
         }
+        if (shown.size() > kMostShown)
+            shown.resize(kMostShown);
         SaveValue made = value(item, path.empty() ? shown : path + "." + shown, depth + 1);
         // A tensor that could not be written leaves no key behind.
         if (!item.is(ValueKind::Tensor) || !isNothing(made))
             result.set(std::move(name), std::move(made));
     }
     if (const Value state = from.dictState(); result.ordered && state.is(ValueKind::Dict)) {
-        const SaveValue attributes = metadata(state);
-        result.attributes = std::get<std::shared_ptr<const SaveDict>>(attributes.get());
+        result.attributes = std::make_shared<const SaveDict>(metadata(state));
     }
     return result;
 }
 
 // Attributes of a state dict: {"_metadata": {module path: {"version": 1}}}.
-SaveValue ValueSaver::metadata(Value state)
+SaveDict ValueSaver::metadata(Value state)
 {
     SaveDict result;
     for (std::size_t i = 0; i < state.size(); ++i) {

@@ -41,7 +41,7 @@ private:
     SaveValue container(Value from, const std::string& path, int depth);
     SaveValue sequence(Value from, const std::string& path, int depth);
     SaveValue dict(Value from, const std::string& path, int depth);
-    SaveValue metadata(Value state);
+    SaveDict metadata(Value state);
     SaveValue renamedModules(Value modules);
     SaveValue object(Value from, const std::string& path, int depth);
     SaveValue tensor(std::uint32_t index, const std::string& path, int depth);
