@@ -1,5 +1,6 @@
 #include "core/base/fingerprint.h"
 
+#include "core/base/fold_lanes.h"
 #include "core/base/vector_clones.h"
 
 #include <algorithm>
@@ -65,14 +66,6 @@ LOCKSTEP_CLONES std::uint64_t fingerprint32(const unsigned char* data, std::size
 LOCKSTEP_CLONES std::uint64_t fingerprint64(const unsigned char* data, std::size_t count, std::uint64_t first)
 {
     return fingerprintWords<std::uint64_t>(data, count, first);
-}
-
-double foldLanes(double* lane)
-{
-    for (int half = kNormLanes / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; ++l)
-            lane[l] += lane[l + half];
-    return lane[0];
 }
 
 template<typename T>

@@ -1,5 +1,6 @@
 #include "core/base/projection.h"
 
+#include "core/base/fold_lanes.h"
 #include "core/base/vector_clones.h"
 
 #include <bit>
@@ -39,14 +40,6 @@ LOCKSTEP_CLONES void addLanes(const float* data, const std::uint8_t* signs, std:
     std::memcpy(lanes, sums, sizeof sums);
 }
 
-double fold(double* lane)
-{
-    for (int half = kNormLanes / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; ++l)
-            lane[l] += lane[l + half];
-    return lane[0];
-}
-
 } // namespace
 
 std::vector<std::uint8_t> projectionSigns(std::size_t elements)
@@ -70,8 +63,8 @@ GradientSums gradientSums(const float* data, const std::uint8_t* signs, std::siz
     }
     GradientSums sums;
     for (int k = 0; k < kProjections; ++k)
-        sums.projection[std::size_t(k)] = fold(lanes[k]);
-    sums.squares = fold(lanes[kProjections]);
+        sums.projection[std::size_t(k)] = foldLanes(lanes[k]);
+    sums.squares = foldLanes(lanes[kProjections]);
     return sums;
 }
 
