@@ -284,7 +284,24 @@ def others(w):
     w.case("dcp_hf_text", {"shard-1.safetensors": pickle(text("x" * 300))}, note="a pickled text under the name of a safetensors shard")
     w.case("dcp_hf_deep", {"shard-1.safetensors": safetensors({"__metadata__": {"DCP_SHARDING_INFO": "[" * 300000}, "a": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}}, bytes(1))}, note="300,000 brackets in DCP_SHARDING_INFO")
     w.case("index_deep", {"model.safetensors.index.json": b'{"weight_map":' + b"[" * 300000 + b"]" * 300000 + b"}", "b.safetensors": st}, note="300,000 brackets")
+    w.case("zero_good", zero(tensor((2,), (1,))), "tree", "control")
+    w.case("zero_partitions_2_63", zero(tensor((1 << 62,), (0,))), note="two partitions that repeat one element 2^62 times")
+    w.case("zero_shape_2_62", zero(tensor((2,), (1,)), size_of(1 << 31, 1 << 31)), note="a parameter of 2^62 elements in partitions of 2")
+    w.case("zero_shape_text", zero(tensor((2,), (1,)), text("4")), "either", note="a shape that is a text")
     w.case("zero_latest_dotdot", {"latest": b"../dcp_good"}, note="latest leads out of the folder")
+
+
+def mapping(*pairs):
+    return b"}(" + b"".join(text(k) + v for k, v in pairs) + b"u"
+
+
+def zero(partition, shape=None):
+    """DeepSpeed's stage 2 of two ranks: a parameter of four elements, two in each partition."""
+    optimizer = mapping(("optimizer_state_dict", mapping(("zero_stage", number(2)), ("partition_count", number(2)),
+                                                         ("single_partition_of_fp32_groups", b"]" + partition + b"a"))))
+    model = mapping(("module", b"}"), ("buffer_names", b"]"), ("param_shapes", b"]" + mapping(("w", size_of(4) if shape is None else shape)) + b"a"))
+    files = {"zero_pp_rank_%d_mp_rank_00_optim_states.pt" % rank: torch_zip(pickle(optimizer)).end() for rank in (0, 1)}
+    return {**files, "zero_pp_rank_0_mp_rank_00_model_states.pt": torch_zip(pickle(model)).end()}
 
 
 def colliding(count, mask=(1 << 64) - 1, multiplier=0xff51afd7ed558ccd):
