@@ -72,7 +72,7 @@ void readSingle(Checkpoint& c, std::shared_ptr<const MappedFile> file)
     if (root)
         c.root = *root;
     else
-        c.report(root.problem());
+        c.problems.push_back(root.problem()); // whatever else was found: this is why there is no tree
     session.finish();
     checkExtension(c, name);
     addCutFile(c);

@@ -2,6 +2,7 @@
 #include "core/ckpt/element_decode.h"
 #include "core/ckpt/element_source.h"
 #include "core/ckpt/readers.h"
+#include "core/ckpt/strides.h"
 #include "core/ckpt/tensor_bytes.h"
 
 #include <algorithm>
@@ -169,13 +170,11 @@ void placeBox(PiecedSource::Part& part, std::span<const std::int64_t> shape,
               std::span<const std::int64_t> box)
 {
     const std::size_t rank = shape.size();
-    std::vector<std::uint64_t> strides(rank, 1);
-    for (std::size_t d = rank; d-- > 1;)
-        strides[d - 1] = strides[d] * static_cast<std::uint64_t>(shape[d]);
+    const std::vector<std::int64_t> strides = rowMajorStride(shape);
     part.run = 1;
     std::size_t outer = rank; // dimensions [outer, rank) form one run
     for (std::size_t d = 0; d < rank; ++d)
-        part.start += static_cast<std::uint64_t>(box[d]) * strides[d];
+        part.start += static_cast<std::uint64_t>(box[d]) * static_cast<std::uint64_t>(strides[d]);
     bool whole = true; // every dimension behind is covered in full
     while (outer > 0 && whole) {
         --outer;
@@ -184,7 +183,7 @@ void placeBox(PiecedSource::Part& part, std::span<const std::int64_t> shape,
     }
     for (std::size_t d = 0; d < outer; ++d) {
         part.sizes.push_back(static_cast<std::uint64_t>(box[rank + d]));
-        part.strides.push_back(strides[d]);
+        part.strides.push_back(static_cast<std::uint64_t>(strides[d]));
         part.rows *= part.sizes.back();
     }
     if (part.run == 0)
