@@ -60,6 +60,14 @@ class Losses(unittest.TestCase):
         self.assertEqual(self.counts(6, torch.tensor([0, -100, 1, 2, -100, 0])), 4)
 
 
+    def test_losses_of_all_targets_that_the_script_adds_up_are_a_sum(self) -> None:
+        logits, targets = torch.randn(4, 3, requires_grad=True), torch.tensor([0, -100, 1, 2])
+        each = torch.nn.functional.cross_entropy(logits, targets, reduction="none")
+        for loss, summed in ((each.sum() / 3, True), (each.mean(), False)):
+            found = targets_behind(loss, 4)
+            self.assertEqual((found.counted, found.summed), (3, summed))
+
+
 class Optimizers(unittest.TestCase):
     def test_an_optimizer_that_another_one_holds_has_no_groups_of_its_own(self) -> None:
         model = torch.nn.Linear(2, 2)

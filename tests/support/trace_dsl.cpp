@@ -137,19 +137,25 @@ private:
         std::string what;
         double norm = 0;
         std::uint64_t fingerprint = 0;
-        words >> record.step >> record.name >> what >> norm >> fingerprint;
-        if (what == "local")
-            record.has = TensorRecord::Local, record.localNorm = norm, record.localFingerprint = fingerprint;
-        else if (what == "reduced")
-            record.has = TensorRecord::Reduced, record.reducedNorm = norm,
-            record.reducedFingerprint = fingerprint;
-        else if (what == "update")
-            record.has = TensorRecord::Update, record.updateNorm = norm;
-        else if (what == "state" || what == "buffer")
-            record.has = TensorRecord::State, record.stateNorm = norm, record.stateFingerprint = fingerprint;
-        else
-            fail(line, "no such field");
-        record.buffer = what == "buffer";
+        words >> record.step >> record.name;
+        while (words >> what >> norm >> fingerprint) {
+            if (what == "local")
+                record.has |= TensorRecord::Local, record.localNorm = norm,
+                                                   record.localFingerprint = fingerprint;
+            else if (what == "reduced")
+                record.has |= TensorRecord::Reduced, record.reducedNorm = norm,
+                                                     record.reducedFingerprint = fingerprint;
+            else if (what == "update")
+                record.has |= TensorRecord::Update, record.updateNorm = norm;
+            else if (what == "state" || what == "buffer")
+                record.has |= TensorRecord::State, record.stateNorm = norm,
+                                                   record.stateFingerprint = fingerprint;
+            else
+                fail(line, "no such field");
+            record.buffer = what == "buffer";
+        }
+        if (!record.has)
+            fail(line, "no field");
         check(writer_.append(record), line);
     }
 

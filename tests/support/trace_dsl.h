@@ -8,7 +8,7 @@
 //   0 ids 1.0: 3 4 5                    sample ids of step 1, micro-batch 0
 //   0 hashes 1.0: 7 7 9                 their content hashes (after the ids)
 //   0 tensor 3 fc.weight reduced 1.5 77     has this norm and fingerprint at step 3; also local, update, state,
-//   0 tensor 3 bn.mean buffer 0.5 12        and a buffer's state
+//   0 tensor 3 bn.mean buffer 0.5 12        and a buffer's state; several in one line are one record
 //   0 event 6 checkpoint {"path":"a.pt"}    an event of step 6: its kind and its detail as JSON
 //   commit                              everything so far is committed, what follows comes later
 // Lines that begin with # are comments.

@@ -17,11 +17,19 @@ namespace {
 constexpr double kRounding = 64;
 // A correct run's distance to another grows smoothly; a fault is a jump.
 constexpr double kJump = 64;
+// But for what tips over: a ReLU or a maximum that is decided by a last bit moves the gradient of a small model by up to a
+// hundredth of its length while the loss stays as it was. A fault in the gradient is more, or is there from the first step on.
+constexpr double kTipping = 0.01;
 
 bool isCollective(Quantity quantity)
 {
     return quantity == Quantity::CollectiveCount || quantity == Quantity::CollectiveBytes ||
            quantity == Quantity::CollectiveDtype;
+}
+
+bool isProjection(Quantity quantity)
+{
+    return quantity == Quantity::GradProjLocal || quantity == Quantity::GradProj;
 }
 
 // What a single process and ranks must have in common to the bit. Not the micro-batches of a process: it may work through
@@ -187,10 +195,21 @@ void Case::scanMeasured()
         return quantity == Quantity::GradProj || quantity == Quantity::ClipNormTorch ||
                quantity == Quantity::GradNormClipped || quantity == Quantity::UpdateNorm;
     };
+    // Losses that are divided by something of the batch are means of other sizes. From equal weights the same gradient came of
+    // them; so it is the gradient that tells. (One that is the same on all ranks was reduced before backward.)
+    const auto weighedOtherwise = [&](std::int64_t step) {
+        const auto loss = lossRatioMean(step);
+        const auto mean = localMean(step), whole = reduced(sus_->ranks().front(), step);
+        return script && loss && !near(*loss, 1, precision()) && mean && mean->same(precision()) && whole &&
+               whole->same(precision()) && !sus_->sameOnRanks(Quantity::Loss, step).value_or(true);
+    };
+    const bool lossesTell = !weighedOtherwise(std::max<std::int64_t>(1, firstStep_));
     const auto distance = [&](Quantity quantity, std::int64_t step) -> std::optional<double> {
+        if (quantity == Quantity::Loss && !lossesTell)
+            return {};
         if (averages && ofOneRank(quantity))
             return {};
-        if (quantity == Quantity::GradProjLocal || quantity == Quantity::GradProj) {
+        if (isProjection(quantity)) {
             const auto relation =
                 quantity == Quantity::GradProj ? reduced(sus_->ranks().front(), step) : localMean(step);
             // What a script hands to its own reduction may have been divided already, and DDP shows a parameter's gradient
@@ -207,6 +226,7 @@ void Case::scanMeasured()
             return {};
         return factor ? std::optional(std::abs(*factor - 1)) : std::nullopt;
     };
+    double tipped = 0; // what tipped over is in everything that follows
     for (std::int64_t step = std::max<std::int64_t>(1, firstStep_); step <= lastStep_; ++step) {
         for (Watch& watch : watches) {
             if (watch.found)
@@ -214,7 +234,10 @@ void Case::scanMeasured()
             const std::optional<double> now = distance(watch.quantity, step);
             if (!now)
                 continue;
-            if (!(*now <= std::max(precision(), kJump * watch.worst))) {
+            const double grown = std::max({precision(), kJump * watch.worst, tipped});
+            if (script && step > 1 && isProjection(watch.quantity) && *now > grown && *now <= kTipping)
+                tipped = *now;
+            else if (!(*now <= grown)) {
                 note(watch.quantity, step);
                 watch.found = true;
             }

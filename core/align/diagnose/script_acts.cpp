@@ -111,6 +111,25 @@ double product(const std::vector<double>& factors)
     return whole;
 }
 
+namespace {
+
+// Factors by which a script makes a mean or a sum of its micro-batch, the innermost, are as far apart as the numbers of samples
+// are. One over the number: a mean, which is taken out on both sides. The number: a sum; true.
+bool takeMeansOut(std::vector<double>& own, std::vector<double>& theirs, double samples, double theirSamples)
+{
+    while (!own.empty() && !theirs.empty()) {
+        const double ratio = own.back() / theirs.back(), shares = theirSamples / samples;
+        const bool mean = samples > 0 && theirSamples > 0 && own.back() < 1 && near(ratio, shares, 1e-6);
+        if (!mean && !near(ratio, 1, 1e-6))
+            return near(own.back(), samples, 1e-6) && near(theirs.back(), theirSamples, 1e-6);
+        own.pop_back();
+        theirs.pop_back();
+    }
+    return false;
+}
+
+} // namespace
+
 std::optional<LossScaling> lossScaling(const RunTrace& reference, const RunTrace& suspect, std::int64_t step)
 {
     if (!isUsersScript(reference.traits()) || !isUsersScript(suspect.traits()))
@@ -139,9 +158,15 @@ std::optional<LossScaling> lossScaling(const RunTrace& reference, const RunTrace
     };
     LossScaling scaling;
     scaling.notDivided = count > 1;
+    const auto samples = [step](const RunTrace& run, std::size_t micro) {
+        return run.value(run.ranks().front(), Quantity::Samples, step, std::uint16_t(micro)).value_or(0);
+    };
     for (std::size_t micro = 0; micro < count; ++micro) {
-        const double ratio =
-            product(at(own, micro)) / product(at(theirs, micro)) / (dealt ? double(world) : 1);
+        std::vector<double> ours = at(own, micro), others = at(theirs, micro);
+        if (!dealt)
+            scaling.summed = takeMeansOut(ours, others, samples(suspect, micro), samples(reference, micro)) ||
+                             scaling.summed;
+        const double ratio = product(ours) / product(others) / (dealt ? double(world) : 1);
         if (!std::isfinite(ratio))
             return {};
         if (near(ratio, 1, 1e-6))
@@ -150,7 +175,7 @@ std::optional<LossScaling> lossScaling(const RunTrace& reference, const RunTrace
             return {};
         scaling.factor = ratio;
         scaling.micros.push_back(micro);
-        scaling.notDivided = scaling.notDivided && at(own, micro).empty() && near(ratio, double(count), 1e-6);
+        scaling.notDivided = scaling.notDivided && ours.empty() && near(ratio, double(count), 1e-6);
     }
     if (scaling.micros.empty())
         return {};

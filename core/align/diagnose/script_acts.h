@@ -40,6 +40,7 @@ struct LossScaling {
     double factor = 1;               // on the gradient of these backward passes, against the reference
     std::vector<std::size_t> micros; // counted from 0
     bool whole = false;              // they are all of the step
+    bool summed = false;             // each run multiplies by the samples of its own micro-batch
     bool notDivided = false; // the reference divides by the number of its micro-batches, the run by nothing
 };
 std::optional<LossScaling> lossScaling(const RunTrace& reference, const RunTrace& suspect, std::int64_t step);

@@ -3,6 +3,7 @@
 #include "core/align/diagnose/contents.h"
 #include "core/align/diagnose/rules.h"
 #include "core/align/diagnose/script_acts.h"
+#include "core/align/diagnose/unreduced.h"
 #include "core/config/json.h"
 
 #include <algorithm>
@@ -47,7 +48,8 @@ void reductionLeftOut(const Case& c, Suspicions& out)
         fact = fmt::format("At step {} the last backward pass runs with DDP's synchronisation off (no_sync), "
                            "and no later one sends its gradients.",
                            step);
-    } else if (last == "bypassed") {
+    } else if (const Unreduced rest = unreducedParameters(c, step);
+               last == "bypassed" && !(rest.wholeModel && rest.unknown)) { // C10: it was never wrapped
         cause = "C1";
         fact = fmt::format("At step {} the forward pass does not go through the DDP wrapper.", step);
     } else if (last == "no_sync") {
@@ -99,10 +101,11 @@ void scaledLoss(const Case& c, Suspicions& out)
         return; // the loss is scaled, and that is not what is seen
     // A mean times the samples of a micro-batch is a sum.
     const double samples = c.sus().value(c.sus().ranks().front(), Quantity::Samples, step, 0).value_or(0);
-    const bool summed = samples > 1 && near(scaling->factor, samples, 1e-6);
+    const bool summed = scaling->summed || (samples > 1 && near(scaling->factor, samples, 1e-6));
     const double world = double(c.sus().traits().ranks());
     const bool ofWorld = near(scaling->factor, world, 1e-6) || near(scaling->factor, 1 / world, 1e-6);
     const char* cause = scaling->notDivided   ? "B6"
+                        : scaling->summed     ? "B1"
                         : summed && !ofWorld  ? "B1"
                         : scaling->factor > 1 ? "B2"
                                               : "B3";
@@ -131,7 +134,8 @@ void scaledLoss(const Case& c, Suspicions& out)
         s.excluded.push_back(
             {"D1", "the learning rate is the reference's", Quantity::LearningRate, step, -1, {}});
     out.push_back(s);
-    if (summed && ofWorld && !scaling->notDivided) { // as many samples as ranks: either is meant
+    if (summed && !scaling->summed && ofWorld &&
+        !scaling->notDivided) { // as many samples as ranks: either is meant
         s.cause = "B1";
         out.push_back(std::move(s));
     }

@@ -68,8 +68,10 @@ def targets_behind(loss: torch.Tensor, samples: int) -> Optional[Targets]:
     """Of the cross entropy behind the loss; None where there is none within a few nodes, and where it is a mean over as many
     targets as the batch has samples (which need not be known: 0)."""
     nodes: list[Any] = [loss.grad_fn]
+    added_up = False  # by the script, of the losses of all targets
     for _ in range(_DEPTH):
         following: list[Any] = []
+        added_up = added_up or any(node is not None and node.name().startswith("SumBackward") for node in nodes)
         for node in nodes:
             if node is None:
                 continue
@@ -77,7 +79,8 @@ def targets_behind(loss: torch.Tensor, samples: int) -> Optional[Targets]:
                 target = getattr(node, "_saved_target", None)
                 if target is None:
                     return None
-                summed = getattr(node, "_saved_reduction", 1) == 2
+                reduction = getattr(node, "_saved_reduction", 1)
+                summed = reduction == 2 or (reduction == 0 and added_up)
                 ignored = getattr(node, "_saved_ignore_index", -100)
                 if ignored >= 1 << 63:  # torch shows a negative one without its sign
                     ignored -= 1 << 64

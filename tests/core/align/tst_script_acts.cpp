@@ -5,6 +5,7 @@
 #include <QtTest>
 
 #include <map>
+#include <memory>
 
 using namespace lockstep;
 using namespace lockstep::align;
@@ -22,8 +23,8 @@ struct Word {
 class Script
 {
 public:
-    Script(int world, int micros, std::initializer_list<Word> words,
-           const std::map<std::string, std::string>& options = {}, bool drift = false)
+    Script(int world, int micros, const std::vector<Word>& words,
+           const std::map<std::string, std::string>& options = {}, bool drift = false, int samples = 0)
     {
         const std::string folder = dir_.path().toStdString() + "/run";
         Result<RunWriter> writer = RunWriter::create(folder);
@@ -36,6 +37,11 @@ public:
                                {{Quantity::MicroSteps, 0, std::uint64_t(micros)},
                                 {Quantity::ParamFingerprint, 0,
                                  std::uint64_t(step * 10 + (drift && step > 0 ? rank : 0))}}});
+        for (int rank = 0; samples > 0 && rank < world; ++rank)
+            for (std::int64_t step = 1; step <= 6; ++step)
+                for (int micro = 0; micro < micros; ++micro)
+                    (void)writer->append(StepRecord{
+                        rank, step, {{Quantity::Samples, std::uint16_t(micro), std::uint64_t(samples)}}});
         for (const Word& word : words)
             (void)writer->append(EventRecord{word.rank, word.step, word.kind, 0, word.detail});
         (void)writer->commit();
@@ -153,6 +159,32 @@ private Q_SLOTS:
         QCOMPARE(left->factor, 2.0);
     }
 
+    // One process has 16 samples in a micro-batch, a rank 8.
+    void factorsThatAreTheNumberOfSamplesAreMeansAndSums()
+    {
+        const auto script = [](int world, int samples, const std::string& factors) {
+            const std::string detail = R"({"factors":[)" + factors + "," + factors + "]}";
+            std::vector<Word> words;
+            for (int rank = 0; rank < world; ++rank)
+                words.push_back({rank, 1, "loss_factors", detail.c_str()});
+            return std::make_unique<Script>(world, 2, words, std::map<std::string, std::string>(), false,
+                                            samples);
+        };
+        // Means of other sizes, divided by the two micro-batches in one process only.
+        const auto mean = script(1, 16, "[0.5, 0.0625]");
+        QVERIFY(!lossScaling(**mean, **script(2, 8, "[0.5, 0.125]"), 2));
+        const auto left = lossScaling(**mean, **script(2, 8, "[0.125]"), 2);
+        QVERIFY(left && left->notDivided && !left->summed);
+        QCOMPARE(left->factor, 2.0);
+        // Sums: half as much on a rank, which DDP's mean leaves so.
+        const auto sum = lossScaling(**script(1, 16, "[16]"), **script(2, 8, "[8]"), 2);
+        QVERIFY(sum && sum->summed);
+        QCOMPARE(sum->factor, 0.5);
+        // A half that has nothing to do with samples is no sum.
+        const auto half = lossScaling(**script(1, 16, "[1]"), **script(2, 8, "[0.5]"), 2);
+        QVERIFY(half && !half->summed);
+    }
+
     // A weight of each rank's own is how unequal shares are set right: no factor on the whole.
     void weightsOfTheRanksAreNoFactor()
     {
@@ -178,9 +210,9 @@ private Q_SLOTS:
 
     void schedulesAreKnownByHowTheyWereMadeAndHowOftenTheyStep()
     {
-        const std::initializer_list<Word> steps = {{0, 2, "schedule", R"({"calls":1})"},
-                                                   {0, 4, "schedule", R"({"calls":3})"},
-                                                   {0, 5, "schedule", R"({"calls":"many"})"}};
+        const std::vector<Word> steps = {{0, 2, "schedule", R"({"calls":1})"},
+                                         {0, 4, "schedule", R"({"calls":3})"},
+                                         {0, 5, "schedule", R"({"calls":"many"})"}};
         const Script reference(1, 1, {}, {{"schedule", "CosineAnnealingLR(T_max=8)"}});
         const Script own(2, 1, steps, {{"schedule", "CosineAnnealingLR(T_max=4)"}});
         const auto acts = scheduleActs(*reference, *own);

@@ -1,127 +1,21 @@
-// The rules of scripts of the user's own on made-up runs: one process against ranks, bent in one place by the test.
-#include "core/base/projection.h"
-#include "tests/core/align/run_pair.h"
-
-#include <fmt/format.h>
+// The rules of scripts of the user's own on made-up runs: losses, gradients and optimizers of one process against ranks.
+#include "tests/core/align/script_trace.h"
 
 #include <QtTest>
 
-#include <cmath>
-#include <functional>
-
 using namespace lockstep;
 using test::causesOf;
-
-namespace {
-
-// A script that trains on `kParts` parts of a batch: one process on all of them, two ranks on one each.
-constexpr int kParts = 2;
-
-using Vector = Projection; // a gradient of as many elements as there are projections
-
-Vector partOf(int part, int step)
-{
-    Vector v;
-    for (std::size_t k = 0; k < v.size(); ++k)
-        v[k] = std::sin(1.0 + part * 1.7 + step * 0.9 + double(k) * 2.3);
-    return v;
-}
-
-Vector times(double factor, Vector v)
-{
-    for (double& element : v)
-        element *= factor;
-    return v;
-}
-
-Vector weighted(double first, double second, int step)
-{
-    Vector v = times(first, partOf(0, step)), other = partOf(1, step);
-    for (std::size_t k = 0; k < v.size(); ++k)
-        v[k] += second * other[k];
-    return v;
-}
-
-double length(const Vector& v)
-{
-    double squares = 0;
-    for (const double element : v)
-        squares += element * element;
-    return std::sqrt(squares);
-}
-
-double lossOfPart(int part, int step)
-{
-    return 2.0 + 0.5 * part - 0.01 * step;
-}
-
-struct Script {
-    int world = 1;
-    int steps = 6;
-    // Of a rank at a step.
-    std::function<Vector(int, int)> local, reduced;
-    std::function<double(int, int)> loss;
-    std::string more; // further lines of the trace
-
-    std::string text() const
-    {
-        std::string out = fmt::format("mode {}\nworld {}\n", world > 1 ? "ddp" : "single", world);
-        for (int rank = 0; rank < world; ++rank) {
-            out += fmt::format("{} param_fingerprint @0: 5\n", rank);
-            for (int step = 1; step <= steps; ++step) {
-                const auto put = [&](const std::string& name, double value) {
-                    out += fmt::format("{} {} @{}: {:.17g}\n", rank, name, step, value);
-                };
-                const Vector in = local(rank, step), taken = reduced(rank, step);
-                put("loss", loss(rank, step));
-                put("grad_norm_local", length(in));
-                put("grad_norm", length(taken));
-                for (std::size_t k = 0; k < in.size(); ++k) {
-                    put(fmt::format("grad_proj_local[{}]", k), in[k]);
-                    put(fmt::format("grad_proj[{}]", k), taken[k]);
-                }
-            }
-        }
-        return out + more;
-    }
-};
-
-Script oneProcess()
-{
-    Script script;
-    script.local = script.reduced = [](int, int step) { return weighted(0.5, 0.5, step); };
-    script.loss = [](int, int step) { return (lossOfPart(0, step) + lossOfPart(1, step)) / kParts; };
-    return script;
-}
-
-Script twoRanks()
-{
-    Script script = oneProcess();
-    script.world = 2;
-    script.local = [](int rank, int step) { return partOf(rank, step); };
-    script.loss = lossOfPart;
-    return script;
-}
-
-// The same line for every rank; "{}" stands for the rank.
-std::string onRanks(int world, const char* line)
-{
-    std::string out;
-    for (int rank = 0; rank < world; ++rank)
-        out += fmt::format("{} {}\n", rank, line);
-    return out;
-}
-
-class Scripts : public test::Pair
-{
-public:
-    Scripts(const Script& a, const Script& b) : test::Pair(a.text(), b.text())
-    {
-        configA().workloadOptions["script"] = configB().workloadOptions["script"] = "train.py";
-    }
-};
-
-} // namespace
+using test::length;
+using test::lossOfPart;
+using test::oneProcess;
+using test::onRanks;
+using test::partOf;
+using test::Script;
+using test::Scripts;
+using test::times;
+using test::twoRanks;
+using test::Vector;
+using test::weighted;
 
 class TestScriptDiagnosis : public QObject
 {
@@ -130,47 +24,6 @@ private Q_SLOTS:
     void oneProcessAndRanksThatAgreeHaveNoFinding()
     {
         QCOMPARE(causesOf(Scripts(oneProcess(), twoRanks()).diagnosis()), QString());
-    }
-
-    // Time comes first in the inputs: as many rows on a rank as in one process, and as many targets on all ranks together.
-    void rowsThatAreNotDealtAreNoSamples()
-    {
-        Script single = oneProcess(), ranks = twoRanks();
-        single.more =
-            "0 samples @1 x1: 10 10\n0 tokens @1 x1: 80 80\n0 hashes 1.0: 1 2 3\n0 sample_content @1: 1\n";
-        ranks.more = onRanks(2, "samples @1 x1: 10 10") + onRanks(2, "tokens @1 x1: 40 40") +
-                     "0 hashes 1.0: 4 5 6\n1 hashes 1.0: 7 8 9\n" + onRanks(2, "sample_content @1: 2");
-        QCOMPARE(causesOf(Scripts(single, ranks).diagnosis()), QString());
-        // Twice as many targets: the batch of one process on every rank.
-        ranks.more = onRanks(2, "samples @1 x1: 10 10") + onRanks(2, "tokens @1 x1: 80 80");
-        QVERIFY(causesOf(Scripts(single, ranks).diagnosis()).startsWith("A9"));
-    }
-
-    // One graph on all ranks: the loss takes each rank's share. Where the losses are equal, too, nothing is shared out.
-    void inputsOfAllRanksAreTheirSamplesOnlyWhereTheLossesAreEqual()
-    {
-        Script single = oneProcess(), ranks = twoRanks();
-        const char *samples = "samples @1: 200", *epoch = "epoch @1 x1: 0 0 0 0 0 0",
-                   *hashes = "hashes 1.0: 1 2 3", *content = "sample_content @1: 6";
-        single.more = onRanks(1, samples) + onRanks(1, epoch) + onRanks(1, hashes) + onRanks(1, content);
-        ranks.more = onRanks(2, samples) + onRanks(2, epoch) + onRanks(2, hashes) + onRanks(2, content);
-        QCOMPARE(causesOf(Scripts(single, ranks).diagnosis()), QString());
-        ranks.loss = single.loss;
-        ranks.local = single.local;
-        QVERIFY(causesOf(Scripts(single, ranks).diagnosis()).startsWith("A1"));
-    }
-
-    // What a generator made carries the rounding of its weights; what comes from another place of the data does not.
-    void inputsThatOccurNowhereInTheReferenceWereMadeByAModel()
-    {
-        Script single = oneProcess(), ranks = twoRanks();
-        single.more = "0 hashes 1.0: 1 2 3 4\n0 hashes 2.0: 5 6 7 8\n0 sample_content @1 x1: 1 2\n";
-        const std::string first = "0 hashes 1.0: 1 2\n1 hashes 1.0: 3 4\n" +
-                                  onRanks(2, "sample_content @1 x1: 1 2") + onRanks(2, "epoch @1 x1: 0 0");
-        ranks.more = first + "0 hashes 2.0: 5 16\n1 hashes 2.0: 7 18\n";
-        QCOMPARE(causesOf(Scripts(single, ranks).diagnosis()), QString());
-        ranks.more = first + "0 hashes 2.0: 5 1\n1 hashes 2.0: 7 2\n";
-        QCOMPARE(Scripts(single, ranks).diagnosis().firstStep, std::int64_t(2));
     }
 
     // The script shortens the gradient by itself, in both runs; one process shows no gradient from before that.
@@ -339,36 +192,45 @@ private Q_SLOTS:
         QCOMPARE(lost.findings.front().step, std::int64_t(4));
     }
 
-    // The last batch of the first epoch has 4 of 12 samples in one process, and the ranks leave it out.
-    void aLastBatchThatIsLeftOutIsNotALargerBatch()
+    // Each run divides by something of its own batch, and the gradients are equal: the losses are means of other sizes.
+    void lossesThatAreWeighedOtherwiseDoNotTellWhereTheGradientsAreEqual()
     {
-        Script single = oneProcess(), ranks = twoRanks();
-        single.more = "0 epoch @1 x1: 0 0 1 1\n0 ids 1.0: 1 2 3 4 5 6 7 8\n0 ids 2.0: 9 10 11 12\n"
-                      "0 ids 3.0: 5 6 7 8 9 10 11 12\n0 ids 4.0: 1 2 3 4\n0 samples @1 x1: 8 4 8 4\n"
-                      "0 sample_ids @1 x1: 1 2 3 4\n";
-        ranks.more = "0 ids 1.0: 1 3 5 7\n1 ids 1.0: 2 4 6 8\n0 ids 2.0: 5 7 9 11\n1 ids 2.0: 6 8 10 12\n" +
-                     onRanks(2, "epoch @1 x1: 0 1") + onRanks(2, "samples @1 x1: 4 4") +
-                     onRanks(2, "sample_ids @1 x1: 1 2");
-        const Diagnosis shorter = Scripts(single, ranks).diagnosis();
-        QVERIFY2(causesOf(shorter).startsWith("A6"), qPrintable(causesOf(shorter)));
-        QCOMPARE(shorter.findings.front().step, std::int64_t(2));
-        QVERIFY(!causesOf(shorter).contains("A9"));
+        Script ranks = twoRanks();
+        ranks.loss = [](int rank, int step) { return lossOfPart(rank, step) / 3; };
+        QCOMPARE(causesOf(Scripts(oneProcess(), ranks).diagnosis()), QString());
+        ranks.local = [](int rank, int step) { return times(1.0 / 3, partOf(rank, step)); };
+        ranks.reduced = [](int, int step) { return times(1.0 / 3, weighted(0.5, 0.5, step)); };
+        QVERIFY(!causesOf(Scripts(oneProcess(), ranks).diagnosis()).isEmpty());
     }
 
-    // After all eight samples of the epoch four come once more.
-    void wholeBatchesThatAreRepeatedArePadding()
+    // The last forward goes past DDP, as of a model that another one is trained against. What is not reduced is all of a third
+    // model, which DDP never saw; or all of the second, which it knows.
+    void aModelThatWasNeverWrappedIsOutsideDdp_data()
     {
+        QTest::addColumn<bool>("known");
+        QTest::addColumn<QString>("first");
+        QTest::newRow("unknown to DDP") << false << "C10";
+        QTest::newRow("known to DDP") << true << "C1";
+    }
+    void aModelThatWasNeverWrappedIsOutsideDdp()
+    {
+        QFETCH(bool, known);
+        QFETCH(QString, first);
         Script single = oneProcess(), ranks = twoRanks();
-        single.more = "0 epoch @1 x1: 0 0 1 1\n0 ids 1.0: 1 2 3 4\n0 ids 2.0: 5 6 7 8\n0 ids 3.0: 8 7 6 5\n"
-                      "0 ids 4.0: 4 3 2 1\n0 samples @1 x1: 4 4 4 4\n0 sample_ids @1 x1: 1 2 3 4\n";
-        ranks.more =
-            "0 ids 1.0: 1 3\n1 ids 1.0: 2 4\n0 ids 2.0: 5 7\n1 ids 2.0: 6 8\n0 ids 3.0: 1 4\n1 ids 3.0: 3 2\n"
-            "0 ids 4.0: 8 6\n1 ids 4.0: 7 5\n" +
-            onRanks(2, "epoch @1 x1: 0 0 0 1") + onRanks(2, "samples @1 x1: 2 2 2 2") +
-            onRanks(2, "sample_ids @1 x1: 1 2 3 4");
-        const Diagnosis longer = Scripts(single, ranks).diagnosis();
-        QVERIFY2(causesOf(longer).startsWith("A5"), qPrintable(causesOf(longer)));
-        QCOMPARE(longer.findings.front().step, std::int64_t(3));
+        ranks.reduced = [](int rank, int step) {
+            Vector v = weighted(0.5, 0.5, step);
+            v[0] = partOf(rank, step)[0];
+            return v;
+        };
+        for (int rank = 0; rank < 2; ++rank)
+            ranks.more +=
+                fmt::format("{0} event 1 reduction "
+                            "{{\"forward\":[\"sync\",\"bypassed\"],\"backward\":[\"sync\",\"sync\"]}}\n"
+                            "{0} tensor 1 weight local 1 1{0} reduced 1 77\n"
+                            "{0} tensor 1 model2.weight{1} reduced 2 2{0}\n",
+                            rank, known ? fmt::format(" local 2 2{}", rank) : "");
+        const Diagnosis d = Scripts(single, ranks).diagnosis();
+        QVERIFY2(causesOf(d).startsWith(first), qPrintable(causesOf(d)));
     }
 
     // DDP shows a parameter's gradient before the reduction only where the last pass used it.
