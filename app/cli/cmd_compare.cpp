@@ -2,6 +2,7 @@
 #include "app/cli/cli_context.h"
 #include "app/cli/json_output.h"
 #include "app/cli/opened_run.h"
+#include "app/cli/series_choice.h"
 #include "app/cli/table.h"
 #include "app/cli/value_text.h"
 #include "core/align/compare.h"
@@ -75,6 +76,11 @@ void writeSide(JsonDocument& json, const char* name, const FirstDifference& firs
 void writeFirst(JsonDocument& json, const FirstDifference& first)
 {
     json.beginObject().key("quantity").text(quantityName(first.quantity)).key("index").number(first.index);
+    json.key("tag");
+    if (first.tag.empty())
+        json.null();
+    else
+        json.text(first.tag);
     json.key("step").number(first.step).key("step_b").number(first.stepB).key("rank");
     if (first.rank < 0)
         json.null();
@@ -105,7 +111,13 @@ void printJson(const OpenedRun& a, const OpenedRun& b, const Comparison& result)
     json.key("first_step").number(result.firstStep).key("last_step").number(result.lastStep);
     json.key("compared").beginObject();
     for (const QuantityResult& quantity : result.quantities)
-        json.key(quantityName(quantity.quantity)).number(quantity.points);
+        json.key(seriesLabel(quantity.quantity, quantity.tag)).number(quantity.points);
+    json.endObject().key("printed").beginObject();
+    for (const QuantityResult& quantity : result.quantities)
+        if (quantity.printed) {
+            json.key(seriesLabel(quantity.quantity, quantity.tag));
+            writeDecimals(json, *quantity.printed);
+        }
     json.endObject().key("first").beginArray();
     for (const FirstDifference& first : result.first())
         writeFirst(json, first);
@@ -164,6 +176,18 @@ std::string samplesInOtherOrder(OpenedRun& a, OpenedRun& b, const Comparison& re
         (*samples)->steps);
 }
 
+// "loss to 5 printed decimals, lr to 7 printed digits", of runs that differ only what does; empty: it comes from no text.
+std::string printedText(const Comparison& result)
+{
+    std::string text;
+    for (const QuantityResult& quantity : result.quantities)
+        if (quantity.printed && (result.verdict != Verdict::Differ || quantity.first))
+            text +=
+                fmt::format("{}{} to {}", text.empty() ? "" : ", ",
+                            seriesLabel(quantity.quantity, quantity.tag), printedWords(*quantity.printed));
+    return text;
+}
+
 void printText(const OpenedRun& a, const OpenedRun& b, const Comparison& result,
                const std::string& samplesNote)
 {
@@ -173,7 +197,12 @@ void printText(const OpenedRun& a, const OpenedRun& b, const Comparison& result,
     const std::string how =
         fmt::format("steps {} to {}, {} values of {} quantities, mode {}", result.firstStep, result.lastStep,
                     points, result.quantities.size(), toleranceName(result.tolerance));
+    const std::string printed = printedText(result);
     switch (result.verdict) {
+    case Verdict::EqualAsPrinted:
+        fmt::print("{} and {}: equal as far as the logs print them: {} ({})\n", a.info.id, b.info.id, printed,
+                   how);
+        break;
     case Verdict::Equal:
         fmt::print("{} and {}: {} ({})\n", a.info.id, b.info.id,
                    result.tolerance.mode == CompareMode::Exact ? "equal in every bit"
@@ -186,7 +215,7 @@ void printText(const OpenedRun& a, const OpenedRun& b, const Comparison& result,
     case Verdict::Differ: {
         const FirstDifference* origin = result.origin();
         fmt::print("{} and {} part at step {}, {} ({})\n", a.info.id, b.info.id, origin->step,
-                   quantityName(origin->quantity), how);
+                   seriesLabel(origin->quantity, origin->tag), how);
         Table table({{"quantity"},
                      {"step", Align::Right},
                      {"rank", Align::Right},
@@ -194,11 +223,15 @@ void printText(const OpenedRun& a, const OpenedRun& b, const Comparison& result,
                      {"b", Align::Right},
                      {"parameter"}});
         for (const FirstDifference& first : result.first())
-            table.row({quantityName(first.quantity), std::to_string(first.step),
+            table.row({seriesLabel(first.quantity, first.tag), std::to_string(first.step),
                        first.rank < 0 ? "all" : std::to_string(first.rank),
                        sideText(first, first.missingA, first.a), sideText(first, first.missingB, first.b),
                        first.parameter});
         fmt::print("{}", table.text());
+        if (!printed.empty())
+            fmt::print(
+                "Up to these steps the logs are equal as far as they print: {}. They may part earlier.\n",
+                printed);
         break;
     }
     }
@@ -216,9 +249,6 @@ int compare(const CompareCommand& command, bool asJson)
     const Result<PairBy> by = parsePairBy(command.by);
     if (!by)
         return fail(by.error());
-    const Result<std::vector<Quantity>> only = quantitiesByName(command.series);
-    if (!only)
-        return fail(only.error());
     Result<ProjectStore> project = ProjectStore::open(command.folder);
     if (!project)
         return fail(project.error());
@@ -228,6 +258,15 @@ int compare(const CompareCommand& command, bool asJson)
     Result<OpenedRun> b = openRun(project.value(), command.runB);
     if (!b)
         return fail(b.error());
+    const Result<std::optional<ImportedRun>> tableA = importedTable(a->reader);
+    if (!tableA)
+        return fail(tableA.error());
+    const Result<std::optional<ImportedRun>> tableB = importedTable(b->reader);
+    if (!tableB)
+        return fail(tableB.error());
+    const Result<ChosenSeries> chosen = chooseSeries(command.series, {*tableA, *tableB});
+    if (!chosen)
+        return fail(chosen.error());
     const Result<std::optional<Envelope>> envelope =
         findEnvelope(project.value(), command.repeats, a->config, b->config);
     if (!envelope)
@@ -236,7 +275,8 @@ int compare(const CompareCommand& command, bool asJson)
     CompareOptions options;
     options.tolerance = tolerance.value();
     options.by = by.value();
-    options.only = only.value();
+    options.only = chosen->quantities;
+    options.tags = chosen->tags;
     options.envelope = envelope.value() ? &*envelope.value() : nullptr;
     const Result<Comparison> result = compareRuns(a->reader, a->config, b->reader, b->config, options);
     if (!result)
@@ -248,6 +288,7 @@ int compare(const CompareCommand& command, bool asJson)
                   samplesInOtherOrder(a.value(), b.value(), result.value()));
     switch (result->verdict) {
     case Verdict::Equal:
+    case Verdict::EqualAsPrinted:
         return 0;
     case Verdict::Differ:
         return 1;
@@ -274,7 +315,7 @@ void addCompareCommand(CLI::App& app, CliContext& context)
         ->option_text("exact|ulp:N|abs:X|rel:X|envelope|auto");
     command->add_option("--by", options->by, "how steps are paired (default step)")
         ->option_text("step|samples|id");
-    command->add_option("--series", options->series, "compare only these quantities")
+    command->add_option("--series", options->series, "compare only these quantities or tags of imported logs")
         ->delimiter(',')
         ->option_text("a,b");
     command->add_option("--repeats", options->repeats, "runs to measure the envelope from, three or more")

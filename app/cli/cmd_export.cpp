@@ -1,6 +1,7 @@
 // export: the recorded values of a run, exactly.
 #include "app/cli/cli_context.h"
 #include "app/cli/json_output.h"
+#include "app/cli/series_choice.h"
 #include "app/cli/table.h"
 #include "app/cli/value_text.h"
 #include "core/store/project_store.h"
@@ -27,23 +28,29 @@ struct ExportOptions {
 // What the options select, checked before anything is read.
 struct Selection {
     std::vector<Quantity> quantities;
-    int rank = -1; // -1: all
+    std::vector<std::pair<Quantity, std::uint16_t>> series; // chosen by the tag of an imported log
+    int rank = -1;                                          // -1: all
 
     bool has(const SeriesKey& key) const
     {
+        const auto among = [](const auto& all, const auto& one) {
+            return std::find(all.begin(), all.end(), one) != all.end();
+        };
         return (rank < 0 || key.rank == rank) &&
-               (quantities.empty() ||
-                std::find(quantities.begin(), quantities.end(), key.quantity) != quantities.end());
+               ((quantities.empty() && series.empty()) || among(quantities, key.quantity) ||
+                among(series, std::pair(key.quantity, key.index)));
     }
 };
 
-Result<Selection> select(const ExportOptions& options)
+Result<Selection> select(const ExportOptions& options, const std::optional<ImportedRun>& imported)
 {
     Selection selection;
-    Result<std::vector<Quantity>> quantities = quantitiesByName(options.series);
-    if (!quantities)
-        return quantities.error();
-    selection.quantities = std::move(quantities).value();
+    Result<ChosenSeries> chosen = chooseSeries(options.series, {imported});
+    if (!chosen)
+        return chosen.error();
+    selection.quantities = std::move(chosen->quantities);
+    for (const std::string& tag : chosen->tags)
+        selection.series.emplace_back(imported->byTag(tag)->quantity, imported->byTag(tag)->index);
     if (options.rank != "all") {
         const char* end = options.rank.data() + options.rank.size();
         const auto [rest, error] = std::from_chars(options.rank.data(), end, selection.rank);
@@ -54,11 +61,25 @@ Result<Selection> select(const ExportOptions& options)
     return selection;
 }
 
-void writeSeries(JsonDocument& json, const SeriesData& data)
+// Empty: it comes from no log.
+std::string tagOf(const std::optional<ImportedRun>& imported, const SeriesKey& key)
+{
+    const ImportedSeries* row = imported ? imported->find(key.quantity, key.index) : nullptr;
+    return row ? row->tag : std::string();
+}
+
+void writeSeries(JsonDocument& json, const SeriesData& data, const std::optional<ImportedRun>& imported)
 {
     const Quantity quantity = data.key.quantity;
     json.beginObject().key("rank").number(data.key.rank).key("quantity").text(quantityName(quantity));
     json.key("index").number(data.key.index);
+    if (const ImportedSeries* row = imported ? imported->find(quantity, data.key.index) : nullptr) {
+        json.key("tag").text(row->tag).key("storage").text(row->storage).key("decimals");
+        if (row->printed)
+            writeDecimals(json, *row->printed);
+        else
+            json.null();
+    }
     json.key("steps").beginArray();
     for (std::int64_t step : data.steps)
         json.number(step);
@@ -71,15 +92,27 @@ void writeSeries(JsonDocument& json, const SeriesData& data)
     json.endArray().endObject();
 }
 
-void printCsv(const SeriesData& data)
+// Quoted where it has to be (RFC 4180).
+std::string csvCell(const std::string& text)
 {
-    const Quantity quantity = data.key.quantity;
-    for (std::size_t i = 0; i < data.size(); ++i)
-        fmt::print("{},{},{},{},{},{}\n", data.steps[i], data.key.rank, quantityName(quantity),
-                   data.key.index, valueDigits(quantity, data.bits[i]), valueHex(quantity, data.bits[i]));
+    if (text.find_first_of(",\"\r\n") == std::string::npos)
+        return text;
+    std::string quoted = "\"";
+    for (const char c : text)
+        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + '"';
 }
 
-void printTable(const std::vector<SeriesData>& all)
+void printCsv(const SeriesData& data, const std::optional<ImportedRun>& imported)
+{
+    const Quantity quantity = data.key.quantity;
+    const std::string label = csvCell(seriesLabel(quantity, tagOf(imported, data.key)));
+    for (std::size_t i = 0; i < data.size(); ++i)
+        fmt::print("{},{},{},{},{},{}\n", data.steps[i], data.key.rank, label, data.key.index,
+                   valueDigits(quantity, data.bits[i]), valueHex(quantity, data.bits[i]));
+}
+
+void printTable(const std::vector<SeriesData>& all, const std::optional<ImportedRun>& imported)
 {
     Table table({{"rank", Align::Right},
                  {"quantity"},
@@ -90,7 +123,7 @@ void printTable(const std::vector<SeriesData>& all)
                  {"last value", Align::Right}});
     for (const SeriesData& data : all) {
         const bool empty = data.size() == 0;
-        table.row({std::to_string(data.key.rank), quantityName(data.key.quantity),
+        table.row({std::to_string(data.key.rank), seriesLabel(data.key.quantity, tagOf(imported, data.key)),
                    std::to_string(data.key.index), std::to_string(data.size()),
                    empty ? "-" : std::to_string(data.steps.front()),
                    empty ? "-" : std::to_string(data.steps.back()),
@@ -99,25 +132,23 @@ void printTable(const std::vector<SeriesData>& all)
     fmt::print("{}", table.text());
 }
 
-Result<std::vector<SeriesData>> readSelected(const RunInfo& run, const Selection& selection)
+Result<std::vector<SeriesData>> readSelected(RunReader& run, const std::string& id,
+                                             const Selection& selection)
 {
-    Result<RunReader> reader = RunReader::open(run.folder);
-    if (!reader)
-        return reader.error();
-    const Result<std::vector<SeriesInfo>> series = reader->series();
+    const Result<std::vector<SeriesInfo>> series = run.series();
     if (!series)
         return series.error();
     std::vector<SeriesData> all;
     for (const SeriesInfo& info : series.value()) {
         if (!selection.has(info.key))
             continue;
-        Result<SeriesData> data = reader->read(info.key);
+        Result<SeriesData> data = run.read(info.key);
         if (!data)
             return data.error();
         all.push_back(std::move(data).value());
     }
     if (all.empty())
-        return Error{ErrorKind::NotFound, fmt::format("The run {} has nothing to export", run.id),
+        return Error{ErrorKind::NotFound, fmt::format("The run {} has nothing to export", id),
                      series->empty() ? "no step was recorded"
                                      : "none of the chosen series and ranks was recorded",
                      "See all series of the run with lockstep-cli export DIR RUN"};
@@ -126,31 +157,37 @@ Result<std::vector<SeriesData>> readSelected(const RunInfo& run, const Selection
 
 int exportRun(const ExportOptions& options, bool asJson)
 {
-    const Result<Selection> selection = select(options);
-    if (!selection)
-        return fail(selection.error());
     Result<ProjectStore> project = ProjectStore::open(options.folder);
     if (!project)
         return fail(project.error());
     const Result<RunInfo> run = project->run(options.run);
     if (!run)
         return fail(run.error());
-    const Result<std::vector<SeriesData>> all = readSelected(run.value(), selection.value());
+    Result<RunReader> reader = RunReader::open(run->folder);
+    if (!reader)
+        return fail(reader.error());
+    const Result<std::optional<ImportedRun>> imported = importedTable(*reader);
+    if (!imported)
+        return fail(imported.error());
+    const Result<Selection> selection = select(options, *imported);
+    if (!selection)
+        return fail(selection.error());
+    const Result<std::vector<SeriesData>> all = readSelected(*reader, run->id, *selection);
     if (!all)
         return fail(all.error());
     if (asJson) {
         JsonDocument json;
         json.beginObject().key("run").text(run->id).key("name").text(run->name).key("series").beginArray();
         for (const SeriesData& data : all.value())
-            writeSeries(json, data);
+            writeSeries(json, data, *imported);
         json.endArray().endObject();
         json.print();
     } else if (options.csv) {
         fmt::print("step,rank,quantity,index,value,hex\n");
         for (const SeriesData& data : all.value())
-            printCsv(data);
+            printCsv(data, *imported);
     } else {
-        printTable(all.value());
+        printTable(all.value(), *imported);
     }
     return 0;
 }
@@ -164,7 +201,9 @@ void addExportCommand(CLI::App& app, CliContext& context)
                                         [&context, options] { return exportRun(*options, context.json); });
     command->add_option("folder", options->folder, "project folder")->required()->option_text("DIR");
     command->add_option("run", options->run, "id or name of the run")->required()->option_text("RUN");
-    command->add_option("--series", options->series, "names of quantities, separated by commas (default all)")
+    command
+        ->add_option("--series", options->series,
+                     "names of quantities or tags of an imported log, separated by commas (default all)")
         ->delimiter(',')
         ->option_text("a,b");
     command->add_option("--rank", options->rank, "default all")->option_text("R|all");

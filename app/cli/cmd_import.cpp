@@ -43,15 +43,13 @@ Result<std::vector<Input>> readAll(const std::vector<std::string>& paths)
     return inputs;
 }
 
-void writeDecimals(JsonDocument& json, const std::optional<PrintedDigits>& printed)
+void writePrinted(JsonDocument& json, const std::optional<PrintedDigits>& printed)
 {
     json.key("decimals");
-    if (!printed) {
+    if (printed)
+        writeDecimals(json, *printed);
+    else
         json.null();
-        return;
-    }
-    json.beginObject().key("notation").text(printed->scientific ? "scientific" : "fixed");
-    json.key("digits").number(printed->digits).endObject();
 }
 
 void writeProblems(JsonDocument& json, const std::vector<Input>& inputs)
@@ -96,7 +94,7 @@ void writeSeries(JsonDocument& json, const LogSeries& series)
     for (const double value : series.values)
         writeLogged(json, value);
     json.endArray();
-    writeDecimals(json, series.printed);
+    writePrinted(json, series.printed);
     json.key("superseded").beginArray();
     for (const auto& [first, last] : series.superseded)
         for (std::size_t i = first; i <= last; ++i)
@@ -201,7 +199,7 @@ void writeStored(JsonDocument& json, const StoredImport& one)
     for (const ImportedSeries& series : one.table.series) {
         json.beginObject().key("tag").text(series.tag).key("quantity").text(quantityName(series.quantity));
         json.key("index").number(series.index).key("storage").text(series.storage);
-        writeDecimals(json, series.printed);
+        writePrinted(json, series.printed);
         json.key("superseded").number(series.superseded).endObject();
     }
     json.endArray().endObject();

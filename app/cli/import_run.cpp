@@ -106,7 +106,8 @@ std::vector<ImportedSeries> tableOf(const LogGroup& group)
                          tags[i],
                          {},
                          std::nullopt,
-                         0});
+                         0,
+                         saysWhatTheMachineDid(tags[i])});
     for (const LogSeries* series : group.series) {
         ImportedSeries& row = table[placeOf[series->tag]];
         row.storage = storageName(series->storage);

@@ -61,6 +61,12 @@ void writeValue(JsonDocument& json, Quantity quantity, std::uint64_t bits)
     }
 }
 
+void writeDecimals(JsonDocument& json, const PrintedDigits& printed)
+{
+    json.beginObject().key("notation").text(printed.scientific ? "scientific" : "fixed");
+    json.key("digits").number(printed.digits).endObject();
+}
+
 std::string valueHex(Quantity quantity, std::uint64_t bits)
 {
     return valueType(quantity) == ValueType::F64 ? hexFloat(doubleOf(bits)) : hexInteger(bits);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/cli/json_output.h"
+#include "core/base/printed_digits.h"
 #include "core/base/quantity.h"
 #include "core/base/status.h"
 
@@ -17,6 +18,8 @@ std::string quantityName(Quantity quantity);
 Result<std::vector<Quantity>> quantitiesByName(const std::vector<std::string>& names);
 
 void writeValue(JsonDocument& json, Quantity quantity, std::uint64_t bits); // a JSON number
+// {"notation","digits"} of what a text log prints.
+void writeDecimals(JsonDocument& json, const PrintedDigits& printed);
 // Exact: C hex float, or "0x0123456789abcdef" for integers and fingerprints.
 std::string valueHex(Quantity quantity, std::uint64_t bits);
 // Exact decimal digits (17 for floats), for CSV.

@@ -48,6 +48,7 @@ struct Context {
     const CompareOptions& options;
     Tolerance tolerance;
     bool distances = false;
+    bool nanEqualsNan = false;
     std::int64_t from = 0; // common stretch, inclusive
     std::int64_t to = -1;
     std::vector<StepPair> pairs; // unless paired by step
@@ -60,6 +61,7 @@ Result<Scan> scan(const Context& context, const Task& task, const QuantityInfo& 
     judge.tolerance = context.tolerance;
     judge.type = info.type;
     judge.distances = context.distances && info.type == ValueType::F64;
+    judge.nanEqualsNan = context.nanEqualsNan;
     if (context.tolerance.mode == CompareMode::Envelope)
         judge.band = context.options.envelope->band(task.quantity, task.index);
     return context.options.by == PairBy::Step
@@ -70,8 +72,9 @@ Result<Scan> scan(const Context& context, const Task& task, const QuantityInfo& 
 Result<FirstDifference> describe(const Context& context, const Task& task, const Point& point,
                                  CausalLink link)
 {
-    FirstDifference first{task.quantity, task.index, point.stepA,    point.stepB,    task.rank,  {},
-                          point.a,       point.b,    point.missingA, point.missingB, point.limit};
+    FirstDifference first{task.quantity,  task.index, task.tag, point.stepA, point.stepB,
+                          task.rank,      {},         point.a,  point.b,     point.missingA,
+                          point.missingB, point.limit};
     if (task.rankA >= 0 && !point.missingA && !point.missingB) {
         Result<std::string> name = locateTensor(context.a, task.rankA, point.stepA, context.b, task.rankB,
                                                 point.stepB, link, context.tolerance);
@@ -100,6 +103,20 @@ Result<bool> hasBothSides(const Context& context, const Task& task)
     return true;
 }
 
+// Tasks of one quantity, and of one tag, share a result.
+QuantityResult& resultOf(Comparison& comparison, const Task& task)
+{
+    const auto found = std::find_if(comparison.quantities.rbegin(), comparison.quantities.rend(),
+                                    [&task](const QuantityResult& result) {
+                                        return result.quantity == task.quantity &&
+                                               (task.quantity != Quantity::Metric || result.tag == task.tag);
+                                    });
+    if (found != comparison.quantities.rend())
+        return *found;
+    return comparison.quantities.emplace_back(
+        QuantityResult{task.quantity, task.tag, task.printed, 0, std::nullopt, std::nullopt});
+}
+
 Status runTasks(const Context& context, const Plan& plan, Comparison& comparison)
 {
     for (const Task& task : plan.tasks) {
@@ -121,9 +138,7 @@ Status runTasks(const Context& context, const Plan& plan, Comparison& comparison
                                                    : "no step has it in both runs"});
             continue;
         }
-        if (comparison.quantities.empty() || comparison.quantities.back().quantity != task.quantity)
-            comparison.quantities.push_back({task.quantity, 0, std::nullopt, std::nullopt});
-        QuantityResult& result = comparison.quantities.back();
+        QuantityResult& result = resultOf(comparison, task);
         result.points += done->points;
         if (context.distances && info.type == ValueType::F64) {
             result.distance = result.distance.value_or(Distance());
@@ -158,7 +173,10 @@ void judge(const Plan& plan, Comparison& comparison)
     } else if (!plan.missingRanks.empty()) {
         comparison.reason = plan.missingRanks;
     } else {
-        comparison.verdict = Verdict::Equal;
+        const bool printed =
+            std::any_of(comparison.quantities.begin(), comparison.quantities.end(),
+                        [](const QuantityResult& result) { return result.printed.has_value(); });
+        comparison.verdict = printed ? Verdict::EqualAsPrinted : Verdict::Equal;
     }
 }
 
@@ -169,6 +187,8 @@ const char* verdictName(Verdict verdict)
     switch (verdict) {
     case Verdict::Equal:
         return "equal";
+    case Verdict::EqualAsPrinted:
+        return "equal_to_printed_digits";
     case Verdict::Differ:
         return "differ";
     case Verdict::CannotCompare:
@@ -221,7 +241,8 @@ Result<Comparison> compareRuns(RunReader& a, const RunConfig& ca, RunReader& b, 
             return comparison;
         }
     }
-    Context context{a, b, options, comparison.tolerance, false, 0, -1, {}, {}};
+    const bool imported = viewA->imported && viewB->imported;
+    Context context{a, b, options, comparison.tolerance, false, imported, 0, -1, {}, {}};
     context.distances = options.distances || (options.tolerance.mode == CompareMode::Automatic &&
                                               comparison.match == RankMatch::Whole &&
                                               comparison.tolerance.mode == CompareMode::Exact);

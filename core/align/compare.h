@@ -22,6 +22,12 @@
 // runs are (`distance`). In every mode but Exact, fingerprints of floating-point state (parameters, buffers,
 // optimizer) and eval_accuracy are left out with a note: they cannot say how far.
 //
+// Runs that were imported from logs of other tools
+// - Series that are no quantity of ours are paired by their tag, in rank-by-rank comparisons only. Times and what
+//   the machine did are not compared unless they are asked for.
+// - NaN equals NaN in every mode: a log holds the word, not the bits.
+// - Where a compared series comes from text, runs without a difference are EqualAsPrinted, never Equal.
+//
 // A quantity recorded by one run only is a note, not a difference. A step that one run lacks inside the
 // stretch both cover is a difference. No common point, or a rank that recorded nothing, is CannotCompare,
 // never Equal.
@@ -30,6 +36,7 @@
 #include "core/align/envelope.h"
 #include "core/align/pair.h"
 #include "core/align/tolerance.h"
+#include "core/base/printed_digits.h"
 #include "core/base/quantity.h"
 #include "core/base/status.h"
 #include "core/config/run_config.h"
@@ -43,8 +50,13 @@
 
 namespace lockstep {
 
-enum class Verdict { Equal, Differ, CannotCompare };
-const char* verdictName(Verdict verdict); // "equal", "differ", "cannot_compare"
+enum class Verdict {
+    Equal,
+    EqualAsPrinted, // as far as the digits of a text log tell
+    Differ,
+    CannotCompare,
+};
+const char* verdictName(Verdict verdict); // "equal", "equal_to_printed_digits", "differ", "cannot_compare"
 
 enum class RankMatch { RankByRank, Whole };
 
@@ -52,7 +64,8 @@ struct CompareOptions {
     Tolerance tolerance;
     PairBy by = PairBy::Step;
     const Envelope* envelope = nullptr; // must outlive the call; needed for mode Envelope
-    std::vector<Quantity> only;         // empty: all that can be compared
+    std::vector<Quantity> only;         // with `tags` both empty: all that can be compared
+    std::vector<std::string> tags;      // of imported runs
     std::int64_t from = 0;              // steps of A, from <= step < to
     std::int64_t to = std::numeric_limits<std::int64_t>::max();
     bool distances = false; // fill QuantityResult::distance; reads every value that is not in an equal chunk
@@ -62,6 +75,7 @@ struct CompareOptions {
 struct FirstDifference {
     Quantity quantity = Quantity::Loss;
     std::uint16_t index = 0;
+    std::string tag;        // of an imported series, as in A
     std::int64_t step = 0;  // of A
     std::int64_t stepB = 0; // the step of B it was paired with
     int rank = -1;          // -1: all ranks together
@@ -81,8 +95,10 @@ struct Distance { // over all compared points; only of F64 quantities
     std::int64_t unequal = 0;  // points whose bits differ
 };
 
-struct QuantityResult {
+struct QuantityResult { // of Quantity::Metric one for each tag
     Quantity quantity = Quantity::Loss;
+    std::string tag;                      // of an imported series, as in A
+    std::optional<PrintedDigits> printed; // of a text log: what the coarser of the two shows
     std::int64_t points = 0; // compared pairs, over all ranks and indices. After the first difference of a
                              // series the rest of it counts as compared only with CompareOptions::distances
     std::optional<FirstDifference> first; // smallest step, then rank, then index

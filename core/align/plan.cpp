@@ -31,6 +31,7 @@ Joining joiningOf(Quantity quantity)
     case Quantity::RngCpu:
     case Quantity::RngCuda:
     case Quantity::BufferFingerprint:
+    case Quantity::Metric:
     case Quantity::CollectiveCount:
     case Quantity::CollectiveBytes:
     case Quantity::CollectiveDtype:
@@ -80,7 +81,10 @@ std::string missingRanks(const RunView& run, const RunConfig& config, const char
 class Planner
 {
 public:
-    Planner(const RunView& a, const RunView& b, Plan& plan) : a_(a), b_(b), plan_(plan) {}
+    Planner(const RunView& a, const RunView& b, const std::set<std::string>& tags, Plan& plan)
+        : a_(a), b_(b), tags_(tags), plan_(plan)
+    {
+    }
 
     void rankByRank(const QuantityInfo& info)
     {
@@ -88,13 +92,14 @@ public:
         for (const int rank : a_.ranks) {
             for (const std::uint16_t index : a_.indices(rank, info.id)) {
                 const SeriesKey key{rank, info.id, index};
-                if (b_.has(key))
-                    plan_.tasks.push_back(
-                        {info.id, index, rank, rank, rank, storedSeries(a_, key), storedSeries(b_, key)});
+                const std::optional<SeriesKey> other = counterpart(key);
+                if (other)
+                    addTask(key, *other, rank);
             }
         }
         if (plan_.tasks.size() == before)
-            leaveOut(info.id, "no rank recorded it in both runs");
+            leaveOut(info.id, info.id == Quantity::Metric ? "no tag that could be compared is in both logs"
+                                                          : "no rank recorded it in both runs");
     }
 
     void whole(const QuantityInfo& info, CompareMode mode)
@@ -126,6 +131,35 @@ public:
     }
 
 private:
+    // The same series of B. Numbers of tags are those of one run: their names pair them.
+    std::optional<SeriesKey> counterpart(const SeriesKey& key) const
+    {
+        SeriesKey other = key;
+        if (key.quantity == Quantity::Metric) {
+            const ImportedSeries* row = a_.row(key.quantity, key.index);
+            if (!row || !b_.imported || (tags_.empty() ? row->machine : !tags_.contains(row->tag)))
+                return std::nullopt;
+            const ImportedSeries* same = b_.imported->byTag(row->tag);
+            if (!same || same->quantity != Quantity::Metric)
+                return std::nullopt;
+            other.index = same->index;
+        }
+        return b_.has(other) ? std::optional(other) : std::nullopt;
+    }
+
+    std::string tagOf(Quantity quantity, std::uint16_t index) const
+    {
+        const ImportedSeries* row = a_.row(quantity, index);
+        return row ? row->tag : std::string();
+    }
+
+    void addTask(const SeriesKey& a, const SeriesKey& b, int rank)
+    {
+        plan_.tasks.push_back({a.quantity, a.index, tagOf(a.quantity, a.index),
+                               coarser(a_.row(a.quantity, a.index), b_.row(b.quantity, b.index)), rank,
+                               a.rank, b.rank, storedSeries(a_, a), storedSeries(b_, b)});
+    }
+
     // The first rank of the smaller run against the first or every rank of the larger.
     void replicated(Quantity quantity, std::uint16_t index, bool firstOnly)
     {
@@ -136,8 +170,7 @@ private:
             const SeriesKey keyA{smallerIsA ? one : other, quantity, index};
             const SeriesKey keyB{smallerIsA ? other : one, quantity, index};
             if (a_.has(keyA) && b_.has(keyB))
-                plan_.tasks.push_back({quantity, index, other, keyA.rank, keyB.rank, storedSeries(a_, keyA),
-                                       storedSeries(b_, keyB)});
+                addTask(keyA, keyB, other);
             if (firstOnly)
                 break;
         }
@@ -146,7 +179,9 @@ private:
     void add(Quantity quantity, std::uint16_t index, int rank, std::unique_ptr<Source> a,
              std::unique_ptr<Source> b)
     {
-        plan_.tasks.push_back({quantity, index, rank, -1, -1, std::move(a), std::move(b)});
+        plan_.tasks.push_back({quantity, index, tagOf(quantity, index),
+                               coarser(a_.row(quantity, index), b_.row(quantity, index)), rank, -1, -1,
+                               std::move(a), std::move(b)});
     }
 
     void leaveOut(Quantity quantity, const std::string& reason)
@@ -156,6 +191,7 @@ private:
 
     const RunView& a_;
     const RunView& b_;
+    const std::set<std::string>& tags_; // empty: all
     Plan& plan_;
 };
 
@@ -202,8 +238,12 @@ Plan makePlan(const RunView& a, const RunConfig& ca, const RunView& b, const Run
     plan.missingRanks = missingRanks(a, ca, "A");
     if (plan.missingRanks.empty())
         plan.missingRanks = missingRanks(b, cb, "B");
-    const std::set<Quantity> only(options.only.begin(), options.only.end());
-    Planner planner(a, b, plan);
+    std::set<Quantity> only(options.only.begin(), options.only.end());
+    const std::set<std::string> tags(options.tags.begin(), options.tags.end());
+    for (const std::string& tag : tags)
+        if (const ImportedSeries* row = a.imported ? a.imported->byTag(tag) : nullptr)
+            only.insert(row->quantity);
+    Planner planner(a, b, tags, plan);
     for (const QuantityInfo* info : causalOrder()) {
         const bool inA = a.has(info->id);
         const bool inB = b.has(info->id);

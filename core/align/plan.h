@@ -6,6 +6,7 @@
 #include "core/align/track.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace lockstep::align {
@@ -13,8 +14,10 @@ namespace lockstep::align {
 struct Task {
     Quantity quantity = Quantity::Loss;
     std::uint16_t index = 0;
-    int rank = -1;  // shown with a difference; -1: all ranks together
-    int rankA = -1; // whose tensors may tell the parameter; -1: nobody's
+    std::string tag;                      // of an imported series, as in A
+    std::optional<PrintedDigits> printed; // of the coarser of two imported series
+    int rank = -1;                        // shown with a difference; -1: all ranks together
+    int rankA = -1;                       // whose tensors may tell the parameter; -1: nobody's
     int rankB = -1;
     std::unique_ptr<Source> a;
     std::unique_ptr<Source> b;

@@ -40,7 +40,7 @@ public:
             ++scan.points;
             if (judge_.distances && point.a != point.b)
                 measure(point);
-            if (within(judge_.tolerance.mode, *limit, point.a, point.b, judge_.type))
+            if (within(judge_.tolerance.mode, *limit, point.a, point.b, judge_.type) || bothNan(point))
                 return true;
         } else {
             ++scan.points;
@@ -53,6 +53,12 @@ public:
     Scan scan;
 
 private:
+    bool bothNan(const Point& point) const
+    {
+        return judge_.nanEqualsNan && judge_.type == ValueType::F64 && std::isnan(doubleOf(point.a)) &&
+               std::isnan(doubleOf(point.b));
+    }
+
     void measure(const Point& point)
     {
         ++scan.distance.unequal;
@@ -78,8 +84,8 @@ private:
 bool equalChunks(const ChunkSummary& a, const ChunkSummary& b, const Judge& judge)
 {
     // In every mode but Exact a NaN differs even from itself, so chunks with one have to be looked at.
-    const bool countsAsEqual =
-        judge.tolerance.mode == CompareMode::Exact || judge.type != ValueType::F64 || a.nanCount == 0;
+    const bool countsAsEqual = judge.tolerance.mode == CompareMode::Exact || judge.nanEqualsNan ||
+                               judge.type != ValueType::F64 || a.nanCount == 0;
     return a.firstStep == b.firstStep && a.stride == b.stride && a.count == b.count &&
            a.contentHash == b.contentHash && countsAsEqual;
 }

@@ -13,6 +13,7 @@ struct Judge {
     const EnvelopeBand* band = nullptr; // of mode Envelope
     ValueType type = ValueType::F64;
     bool distances = false;
+    bool nanEqualsNan = false; // also outside the exact mode
 
     // Empty: there is nothing to judge by (beyond the measured steps).
     std::optional<double> limit(std::int64_t step, std::uint64_t a, std::uint64_t b) const;

@@ -231,6 +231,10 @@ Result<RunView> viewRun(RunReader& reader)
         view.firstStep = begin ? span.first : std::max(view.firstStep, span.first);
         view.lastStep = begin ? span.second : std::min(view.lastStep, span.second);
     }
+    const Result<std::string> imported = reader.property(kImportedProperty);
+    if (!imported.ok())
+        return imported.error();
+    view.imported = importedRunFromJson(*imported);
     return view;
 }
 

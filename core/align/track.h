@@ -4,10 +4,12 @@
 
 #include "core/align/pair.h"
 #include "core/base/records.h"
+#include "core/config/imported_series.h"
 #include "core/store/run_reader.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace lockstep::align {
@@ -39,10 +41,16 @@ struct RunView {
     std::vector<int> ranks;
     std::int64_t firstStep = -1; // every rank covers firstStep..lastStep
     std::int64_t lastStep = -1;
+    std::optional<ImportedRun> imported; // of a run that was made from a log
 
     bool has(const SeriesKey& key) const;
     bool has(Quantity quantity) const;
     std::vector<std::uint16_t> indices(int rank, Quantity quantity) const;
+    // The row of an imported series; nullptr: it is none.
+    const ImportedSeries* row(Quantity quantity, std::uint16_t index) const
+    {
+        return imported ? imported->find(quantity, index) : nullptr;
+    }
 };
 Result<RunView> viewRun(RunReader& reader);
 

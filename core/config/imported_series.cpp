@@ -42,6 +42,8 @@ std::optional<ImportedSeries> seriesOf(const rapidjson::Value& row)
         printed != row.MemberEnd() && printed->value.IsObject())
         series.printed = PrintedDigits{textOf(printed->value, "notation") == "scientific",
                                        int(numberOf(printed->value, "digits"))};
+    const auto machine = row.FindMember("machine");
+    series.machine = machine != row.MemberEnd() && machine->value.IsBool() && machine->value.GetBool();
     return series;
 }
 
@@ -89,6 +91,8 @@ std::string toJson(const ImportedRun& run)
         }
         json.Key("superseded");
         json.Int64(series.superseded);
+        json.Key("machine");
+        json.Bool(series.machine);
         json.EndObject();
     }
     json.EndArray();

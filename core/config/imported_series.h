@@ -22,6 +22,7 @@ struct ImportedSeries {
     std::string storage;     // "float32", "float64", "decimal"
     std::optional<PrintedDigits> printed;
     std::int64_t superseded = 0; // points that a restart replaced; in segments of their own
+    bool machine = false;        // a time, a rate or a use of memory: no two runs share it
 
     bool operator==(const ImportedSeries&) const = default;
 };

@@ -1,6 +1,7 @@
 #include "core/logs/known_tags.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <string_view>
 #include <unordered_map>
@@ -68,6 +69,17 @@ std::vector<Quantity> knownQuantities(const std::vector<std::string>& tags)
         }
     }
     return quantities;
+}
+
+bool saysWhatTheMachineDid(const std::string& tag)
+{
+    static constexpr std::array<std::string_view, 16> kWords = {
+        "time", "runtime", "elapsed", "second", "seconds", "sec",    "ms",  "throughput",
+        "tps",  "wps",     "tflops",  "tflop",  "mfu",     "memory", "gib", "duration"};
+    const std::string words = "_" + plain(tag) + "_";
+    return std::any_of(kWords.begin(), kWords.end(), [&words](std::string_view word) {
+        return words.find("_" + std::string(word) + "_") != std::string::npos;
+    });
 }
 
 } // namespace lockstep

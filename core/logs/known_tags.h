@@ -14,4 +14,7 @@ namespace lockstep {
 // says it most exactly has it ("loss" before "train_loss_epoch").
 std::vector<Quantity> knownQuantities(const std::vector<std::string>& tags);
 
+// The tag is of a time, a rate or a use of memory, which no two runs share.
+bool saysWhatTheMachineDid(const std::string& tag);
+
 } // namespace lockstep

@@ -65,14 +65,18 @@ std::string withoutRankAtEnd(std::string name, int rank)
     return name;
 }
 
-// Runs with the same key may be ranks of one training.
-std::string keyOf(const RunParts& run)
+// What the runs of all ranks are called alike.
+std::string withoutRank(const RunParts& run)
 {
     const LogRun& about = *run.about;
     const bool named = about.format == "wandb" || about.format == "trackio";
-    if (!named)
-        return withoutRankFolder(about.run, *run.rank);
-    return about.group.empty() ? withoutRankAtEnd(about.run, *run.rank) : about.group;
+    return named ? withoutRankAtEnd(about.run, *run.rank) : withoutRankFolder(about.run, *run.rank);
+}
+
+// Runs with the same key may be ranks of one training.
+std::string keyOf(const RunParts& run)
+{
+    return run.about->group.empty() ? withoutRank(run) : run.about->group;
 }
 
 } // namespace
@@ -91,7 +95,7 @@ std::vector<LogGroup> rankGroups(const LogData& data)
             if (ranks.insert(*run.rank).second && !added) {
                 LogGroup& joined = groups[group];
                 joined.series.insert(joined.series.end(), run.series.begin(), run.series.end());
-                joined.about.run = key;
+                joined.about.run = withoutRank(run);
                 joined.about.name = key;
                 continue;
             }

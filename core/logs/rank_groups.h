@@ -8,7 +8,8 @@
 namespace lockstep {
 
 struct LogGroup {
-    LogRun about;                         // of its first run; `run` without what tells the ranks apart
+    LogRun
+        about; // of its first run; of several `run` without what tells the ranks apart, `name` what they share
     std::vector<const LogSeries*> series; // no rank has a tag twice
     std::vector<std::int64_t> hiddenNanSteps;
 };

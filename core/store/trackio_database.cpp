@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include <stdlib.h>
 
@@ -117,27 +118,27 @@ Status readTrackioDatabase(const std::string& path,
         "SELECT count(*) FROM pragma_table_info('configs') WHERE name IN ('run_name', 'config')");
     if (!configs)
         return configs.error();
+    Status configsRead; // the rows may be whole all the same
     if (*configs == 2) {
         const Result<std::int64_t> byId = opened->database.integer(
             "SELECT count(*) FROM pragma_table_info('configs') WHERE name = 'run_id'");
         Statement all(opened->database, byId && *byId == 1
                                             ? "SELECT run_id, run_name, config FROM configs"
                                             : "SELECT run_name, run_name, config FROM configs");
-        const Status read = all.forEach([&](const Statement& s) {
+        configsRead = all.forEach([&](const Statement& s) {
             config({s.text(0), s.text(1), std::string(s.blob(2))});
             return Status();
         });
-        if (!read)
-            return read;
     }
     Statement all(opened->database,
                   opened->hasRunId
                       ? "SELECT coalesce(run_id, run_name), run_name, step, metrics FROM metrics ORDER BY id"
                       : "SELECT run_name, run_name, step, metrics FROM metrics ORDER BY id");
-    return all.forEach([&](const Statement& s) {
+    const Status rowsRead = all.forEach([&](const Statement& s) {
         row({s.text(0), s.text(1), s.integer(2), std::string(s.blob(3))});
         return Status();
     });
+    return rowsRead ? configsRead : rowsRead;
 }
 
 } // namespace lockstep
