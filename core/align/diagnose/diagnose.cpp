@@ -53,6 +53,19 @@ bool tf32Possible(const Case& c)
     return !isUsersScript(sus) || settingOf(ref, "device") == "cuda" || settingOf(sus, "device") == "cuda";
 }
 
+// The limits of clipping in which the runs differ, in words; empty: in none.
+std::string otherLimit(const Case& c)
+{
+    std::string words;
+    for (const char* key : {"clip_norm", "clip_value"}) {
+        const std::string ref = settingOf(c.ref().traits(), key), sus = settingOf(c.sus().traits(), key);
+        if (ref != sus)
+            words += fmt::format("{}{} is {} against {}", words.empty() ? "" : ", ", key,
+                                 ref.empty() ? "off" : ref, sus.empty() ? "off" : sus);
+    }
+    return words;
+}
+
 // Nothing sharper fits: say where the runs part, and what usually breaks there.
 void remainder(const Case& c, Suspicions& out)
 {
@@ -71,11 +84,19 @@ void remainder(const Case& c, Suspicions& out)
                 "targets that are left out, the reduction of the loss";
     }
     s.fit = 1;
+    const std::string clipped = c.link() == CausalLink::Clipping ? otherLimit(c) : std::string();
+    if (!clipped.empty()) {
+        s.cause.clear();
+        s.fit = kPattern;
+        s.sentence = "The gradients are clipped at another limit";
+        s.fix = "Clip at the same limit in both runs";
+    }
     s.step = c.start();
     const std::vector<int> off = c.ranksOff(*c.quantity(), c.start());
     s.rank = off.size() == 1 && c.world() > 1 ? off.front() : -1;
-    s.fact = fmt::format("The runs part at step {} in \"{}\"; no signature of the catalogue fits exactly.",
-                         c.start(), quantityInfo(*c.quantity())->title);
+    s.fact =
+        fmt::format("The runs part at step {} in \"{}\"; {}.", c.start(), quantityInfo(*c.quantity())->title,
+                    clipped.empty() ? "no signature of the catalogue fits exactly" : clipped);
     s.evidence.push_back({std::string(quantityInfo(*c.quantity())->title),
                           "the first link that differs",
                           c.quantity(),

@@ -107,6 +107,56 @@ private Q_SLOTS:
         QCOMPARE(causesOf(Scripts(single, ranks).diagnosis()), QString("D5"));
     }
 
+    void anotherLimitOfClippingIsNamed()
+    {
+        Script single = oneProcess(), ranks = twoRanks();
+        single.more = onRanks(1, "grad_norm_clipped @1 x1: 0.5 0.5 0.5 0.5 0.5 0.5");
+        ranks.more = onRanks(2, "grad_norm_clipped @1 x1: 0.25 0.25 0.25 0.25 0.25 0.25");
+        Scripts pair(single, ranks);
+        pair.configA().clipNorm = 0.5;
+        pair.configB().clipNorm = 0.25;
+        const Finding limit = pair.diagnosis().findings.front();
+        QVERIFY(limit.causes.empty());
+        QVERIFY2(QString::fromStdString(limit.sentence).contains("clip_norm is 0.5 against 0.25"),
+                 limit.sentence.c_str());
+    }
+
+    // A ReLU that tips over: from some step on a small part of the gradient, while the loss is what it was.
+    void aSmallPartOfAGradientThatTipsOverLaterIsNoFault_data()
+    {
+        QTest::addColumn<int>("from");
+        QTest::addColumn<double>("part");
+        QTest::addColumn<bool>("fault");
+        QTest::newRow("two thousandths, later") << 4 << 2e-3 << false;
+        QTest::newRow("as small, from the first step on") << 1 << 2e-3 << true;
+        QTest::newRow("a fifth, later") << 4 << 0.2 << true;
+    }
+    void aSmallPartOfAGradientThatTipsOverLaterIsNoFault()
+    {
+        QFETCH(int, from);
+        QFETCH(double, part);
+        QFETCH(bool, fault);
+        Script single = oneProcess(), ranks = twoRanks();
+        const auto tipped = [=](Vector v, int step) {
+            if (step >= from)
+                v[1] += part * length(v);
+            return v;
+        };
+        ranks.local = [=](int rank, int step) { return tipped(partOf(rank, step), step); };
+        ranks.reduced = [=](int, int step) {
+            Vector sum = tipped(partOf(0, step), step), other = tipped(partOf(1, step), step);
+            for (std::size_t k = 0; k < sum.size(); ++k)
+                sum[k] = (sum[k] + other[k]) / 2;
+            return sum;
+        };
+        ranks.more = onRanks(2, "micro_steps @1 x1: 4 4 4 4 4 4");
+        single.more = onRanks(1, "micro_steps @1 x1: 4 4 4 4 4 4");
+        const Diagnosis found = Scripts(single, ranks).diagnosis();
+        QCOMPARE(!found.findings.empty(), fault);
+        if (fault)
+            QCOMPARE(found.findings.front().step, std::int64_t(from));
+    }
+
     // The reference divides by a count of both parts that nothing records: 0.3 and 0.7 of it are the ranks'.
     void sharesThatNothingRecordsAreSolvedFor()
     {
