@@ -30,8 +30,8 @@ private:
 
 // torch.randperm(n, generator=g).
 std::vector<std::int64_t> torchRandperm(std::int64_t n, TorchRng& generator);
-// Its first `count` entries without the rest: previews of orders too large to hold. Memory and time go with
-// `count`.
+// Its first `count` entries without the rest: previews of orders too large to hold. Memory goes with `count`, and so does time;
+// for n from which torch draws 64 bits on (2^32 / 20, about 214 million), time goes with n.
 std::vector<std::int64_t> torchRandpermHead(std::int64_t n, std::int64_t count, TorchRng& generator);
 // The swaps of randperm on values that are already in place: `values` = 0..n-1 gives torch.randperm(n). The
 // 32-bit form needs half the memory; both give the same order. Targets are known ahead and prefetched: about
