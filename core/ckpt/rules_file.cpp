@@ -10,8 +10,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <set>
+#include <unordered_map>
 
 namespace lockstep {
 namespace {
@@ -20,6 +20,51 @@ std::string byteText(std::uint64_t bytes)
 {
     return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
+
+// The tensors of a checkpoint, found by what problems call a record.
+class TensorPlaces
+{
+public:
+    explicit TensorPlaces(const Checkpoint& checkpoint) : leaves_(listTensors(checkpoint))
+    {
+        for (std::size_t i = 0; i < leaves_.size(); ++i) {
+            byName_[leaves_[i].name].push_back(i);
+            byName_[leaves_[i].path].push_back(i);
+            if (leaves_[i].tensor->storage == kNone)
+                continue;
+            const StorageInfo& storage = checkpoint.storages[leaves_[i].tensor->storage];
+            if (storage.archive == kNone)
+                continue;
+            const auto& records = checkpoint.archives[storage.archive]->records();
+            if (storage.record == kNone)
+                withoutRecord_.emplace_back("/" + std::string(storage.key), i);
+            else if (storage.record < records.size())
+                byName_[records[storage.record].name].push_back(i);
+        }
+    }
+    TensorPlaces(const TensorPlaces&) = delete; // byName_ points into leaves_
+    TensorPlaces& operator=(const TensorPlaces&) = delete;
+
+    const std::vector<TensorLeaf>& leaves() const { return leaves_; }
+    // Places in leaves() of the tensors that lie in this zip record or have this name or path, in order.
+    std::vector<std::size_t> over(std::string_view record) const
+    {
+        std::vector<std::size_t> places;
+        if (const auto it = byName_.find(record); it != byName_.end())
+            places = it->second;
+        for (const auto& [end, place] : withoutRecord_)
+            if (record.ends_with(end))
+                places.push_back(place);
+        std::sort(places.begin(), places.end());
+        places.erase(std::unique(places.begin(), places.end()), places.end());
+        return places;
+    }
+
+private:
+    std::vector<TensorLeaf> leaves_;
+    std::unordered_map<std::string_view, std::vector<std::size_t>> byName_;
+    std::vector<std::pair<std::string, std::size_t>> withoutRecord_; // "/KEY" of storages that have no record
+};
 
 class FileStory
 {
@@ -75,10 +120,10 @@ private:
     void add(std::string_view row, const CkptProblem& problem, std::string sentence);
     std::vector<std::string> keysOver(const CkptProblem& problem) const;
     // Listed once: there can be thousands of problems.
-    const std::vector<TensorLeaf>& tensors() const
+    const TensorPlaces& tensors() const
     {
         if (!tensors_)
-            tensors_ = listTensors(checkpoint_);
+            tensors_.emplace(checkpoint_);
         return *tensors_;
     }
 
@@ -87,7 +132,7 @@ private:
     std::vector<Verdict>& out_;
     std::vector<const CkptProblem*> problems_;
     ZipEvidence zip_;
-    mutable std::optional<std::vector<TensorLeaf>> tensors_;
+    mutable std::optional<TensorPlaces> tensors_;
 };
 
 void FileStory::add(std::string_view row, const CkptProblem& problem, std::string sentence)
@@ -180,7 +225,7 @@ void FileStory::cutSafetensors()
         if (first == problems_.end())
             continue;
         std::vector<std::string> lost;
-        for (const TensorLeaf& leaf : tensors()) {
+        for (const TensorLeaf& leaf : tensors().leaves()) {
             std::uint32_t storage = leaf.tensor->storage;
             for (std::uint32_t i = 0; storage == kNone && i < leaf.tensor->pieceCount; ++i)
                 if (const Piece& piece = checkpoint_.pieces[leaf.tensor->firstPiece + i];
@@ -215,25 +260,9 @@ void FileStory::cutSafetensors()
 std::vector<std::string> FileStory::keysOver(const CkptProblem& problem) const
 {
     std::vector<std::string> keys;
-    std::set<std::uint32_t> storages;
-    for (std::uint32_t i = 0; i < checkpoint_.storages.size(); ++i) {
-        const StorageInfo& storage = checkpoint_.storages[i];
-        if (storage.archive == kNone || problem.record.empty())
-            continue;
-        const auto& records = checkpoint_.archives[storage.archive]->records();
-        const bool named = storage.record != kNone && storage.record < records.size() &&
-                           records[storage.record].name == problem.record;
-        const bool byKey =
-            storage.record == kNone && problem.record.ends_with("/" + std::string(storage.key));
-        if (named || byKey)
-            storages.insert(i);
-    }
-    for (const TensorLeaf& leaf : tensors()) {
-        if (leaf.tensor->storage != kNone && storages.contains(leaf.tensor->storage))
-            keys.push_back(leaf.name);
-        else if (!problem.record.empty() && (leaf.name == problem.record || leaf.path == problem.record))
-            keys.push_back(leaf.name);
-    }
+    if (!problem.record.empty())
+        for (const std::size_t place : tensors().over(problem.record))
+            keys.push_back(tensors().leaves()[place].name);
     return keys;
 }
 
