@@ -227,6 +227,11 @@ int import(const std::string& folder, const std::vector<Input>& inputs, const st
             all.push_back(std::move(stored).value());
         }
     }
+    if (all.empty() && !asJson) {
+        printProblems(inputs);
+        return fail({ErrorKind::Input, "There is nothing to import", "the logs have no values",
+                     "Import them again when the training has logged something"});
+    }
     if (asJson) {
         JsonDocument json;
         json.beginObject().key("runs").beginArray();

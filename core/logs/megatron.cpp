@@ -20,15 +20,16 @@ std::optional<std::int64_t> takeInteger(std::string_view& text)
     return number;
 }
 
-// Calls `use(name, value text)` for each field that its bar has ended.
+// Calls `use(name, value text)` for each field between bars. The last bar may be missing: the line is whole.
 template<typename Use>
 void eachField(std::string_view fields, Use&& use)
 {
-    for (std::size_t bar = fields.find('|'); bar != std::string_view::npos; bar = fields.find('|')) {
+    while (!fields.empty()) {
+        const std::size_t bar = std::min(fields.find('|'), fields.size());
         const std::string_view field = fields.substr(0, bar);
         if (const std::size_t colon = field.rfind(':'); colon != std::string_view::npos)
             use(trimmed(field.substr(0, colon)), trimmed(field.substr(colon + 1)));
-        fields.remove_prefix(bar + 1);
+        fields.remove_prefix(std::min(bar + 1, fields.size()));
     }
 }
 
@@ -86,13 +87,8 @@ bool readMegatronLine(std::string_view line, std::optional<int> rank, SeriesSet&
 {
     constexpr std::string_view kTraining = "iteration";
     constexpr std::string_view kValidation = "validation loss at iteration";
-    line = trimmed(line);
-    if (line.starts_with('[')) { // date
-        const std::size_t end = line.find(']');
-        if (end == std::string_view::npos)
-            return false;
-        line = trimmed(line.substr(end + 1));
-    }
+    constexpr std::string_view kDate = "0123456789-:.,/TZ+[] \t"; // versions and forks differ in it
+    line.remove_prefix(std::min(line.find_first_not_of(kDate), line.size()));
     if (line.starts_with(kTraining))
         return readTraining(line.substr(kTraining.size()), rank, out);
     if (line.starts_with(kValidation))

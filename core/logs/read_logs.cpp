@@ -57,8 +57,10 @@ std::optional<int> rankOfFolders(const std::vector<std::string>& folders)
     return std::nullopt;
 }
 
-// The launcher of torch writes FOLDER/attempt_K/N/stdout.log for local rank N. The run is FOLDER.
-bool launcherPlace(const std::vector<std::string>& folders, Candidate& file)
+// The launcher of torch writes FOLDER/attempt_K/N/stdout.log for local rank N. The run is what of FOLDER is below the input
+// (`inner`).
+bool launcherPlace(const std::vector<std::string>& folders, const std::vector<std::string>& inner,
+                   Candidate& file)
 {
     if (folders.size() < 2 || !folders[folders.size() - 2].starts_with("attempt_"))
         return false;
@@ -67,8 +69,8 @@ bool launcherPlace(const std::vector<std::string>& folders, Candidate& file)
         return false;
     file.origin.rank = int(*number);
     file.origin.run.clear();
-    for (std::size_t i = 0; i + 2 < folders.size(); ++i)
-        file.origin.run += (i > 0 ? "/" : "") + folders[i];
+    for (std::size_t i = 0; i + 2 < inner.size(); ++i)
+        file.origin.run += (i > 0 ? "/" : "") + inner[i];
     file.begin = double(parseInteger(folders[folders.size() - 2].substr(8)).value_or(0));
     return true;
 }
@@ -91,7 +93,7 @@ Candidate candidateOf(const fs::path& root, const fs::path& file, bool rootIsFil
         return made;
     made.format = formatOf(*opened, rootIsFile);
     made.origin.run = below.generic_string();
-    if (made.format == Format::Text && !rootIsFile && !launcherPlace(inner, made))
+    if (made.format == Format::Text && !launcherPlace(folders, inner, made) && !rootIsFile)
         made.origin.run = (below / file.stem()).generic_string();
     if (made.format == Format::TfEvents || made.format == Format::Wandb)
         if (Result<InputFile> again = InputFile::open(made.path))
@@ -192,9 +194,6 @@ Result<LogData> readLogs(const std::string& path)
     if (collector.runs() == 0 && !collector.hasProblems())
         return nothingFound(path, folder);
     LogData data = collector.take();
-    if (data.series.empty() && data.problems.empty())
-        return Error{ErrorKind::Input, fmt::format("Nothing in {} can be imported", path),
-                     "the log has no values yet", "Import it again when the training has logged something"};
     std::vector<const LogSeries*> all;
     for (const LogSeries& series : data.series)
         all.push_back(&series);

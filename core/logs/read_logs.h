@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-// A file, or a folder with everything below it. Damage is a problem in the value. Errors: there is no such path, or nothing in
+// A file, or a folder with everything below it. Damage is a problem in the value; a log without values yet has no series. Errors: there is no such path, or nothing in
 // it is a log of a known format.
 Result<LogData> readLogs(const std::string& path);
 

@@ -62,6 +62,7 @@ std::optional<std::size_t> readLine(std::string_view text, std::optional<int> fa
     const std::string plain =
         text.find('\x1b') == std::string_view::npos ? std::string(text) : withoutColours(text);
     std::string_view line = plain;
+    line.remove_prefix(line.rfind('\r') + 1); // what a progress bar had written there before
     const std::optional<int> prefix = takeRank(line);
     for (std::size_t i = 0; i < kPrograms.size(); ++i) {
         if ((!only || *only == i) && kPrograms[i].read(line, prefix ? prefix : fallback, out))

@@ -207,6 +207,23 @@ Item itemOf(pbf_reader message)
     return item;
 }
 
+// The configuration key "rank".
+std::optional<int> rankOf(pbf_reader config)
+{
+    std::optional<int> found;
+    while (config.next()) {
+        if (config.tag_and_type() != tag_and_type(1, kBytes)) {
+            config.skip();
+            continue;
+        }
+        const Item item = itemOf(config.get_message());
+        if (const std::optional<std::int64_t> rank = parseInteger(trimmed(item.json));
+            item.key == "rank" && rank && *rank >= 0 && *rank < 1 << 20)
+            found = int(*rank);
+    }
+    return found;
+}
+
 RunFacts runOf(pbf_reader message)
 {
     RunFacts run;
@@ -215,20 +232,9 @@ RunFacts runOf(pbf_reader message)
         case tag_and_type(1, kBytes):
             run.id = viewOf(message);
             break;
-        case tag_and_type(4, kBytes): { // config
-            pbf_reader config = message.get_message();
-            while (config.next()) {
-                if (config.tag_and_type() != tag_and_type(1, kBytes)) {
-                    config.skip();
-                    continue;
-                }
-                const Item item = itemOf(config.get_message());
-                if (const std::optional<std::int64_t> rank = parseInteger(trimmed(item.json));
-                    item.key == "rank" && rank && *rank >= 0 && *rank < 1 << 20)
-                    run.rank = int(*rank);
-            }
+        case tag_and_type(4, kBytes):
+            run.rank = rankOf(message.get_message());
             break;
-        }
         case tag_and_type(6, kBytes):
             run.group = viewOf(message);
             break;
@@ -337,7 +343,8 @@ void readWandb(InputFile& file, const Origin& origin, Collector& out)
     facts.rank = origin.rank;
     SeriesSet* set = nullptr;
     std::string_view record;
-    while (chunks.next(record)) {
+    bool any = false;
+    for (; chunks.next(record); any = true) {
         try {
             pbf_reader message(record.data(), record.size());
             while (message.next()) {
@@ -351,6 +358,9 @@ void readWandb(InputFile& file, const Origin& origin, Collector& out)
                     set = &out.run("wandb", facts.id);
                     set->about().name = facts.name;
                     set->about().group = facts.group;
+                } else if (message.tag_and_type() == tag_and_type(5, kBytes)) { // the configuration, changed
+                    if (const std::optional<int> rank = rankOf(message.get_message()))
+                        facts.rank = rank;
                 } else if (message.tag_and_type() == tag_and_type(2, kBytes)) {
                     readHistory(message.get_message(), facts.rank, set ? *set : out.run("wandb", facts.id));
                 } else {
@@ -362,6 +372,9 @@ void readWandb(InputFile& file, const Origin& origin, Collector& out)
                         "A record cannot be understood although its checksum fits. The record was left out");
         }
     }
+    if (!any && file.left() == 0 && file.offset() == kFileHead)
+        out.problem(origin.file, kFileHead,
+                    "The file has nothing but its head: the run was stopped before it wrote anything");
 }
 
 } // namespace lockstep::logs

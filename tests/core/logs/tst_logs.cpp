@@ -350,6 +350,11 @@ void TestLogs::megatronLines()
     QCOMPARE(find(data, "lm loss validation")->values[0], 5.491602);
     QCOMPARE(find(data, "lm loss validation ppl")->steps, (Steps{3}));
     QCOMPARE(data.hiddenNanSteps, (Steps{2}));
+    // Forks: another date, a progress bar before it, no bar at the end.
+    const LogData fork = read(write(
+        "b.log", "10%|#\r2026-03-02 09:00:00,1 iteration 7/ 9 | lm loss: 2.5E+00 | grad norm: 1.250\n"));
+    QCOMPARE(find(fork, "grad norm")->steps, (Steps{7}));
+    QCOMPARE(fork.series.size(), 2u);
 }
 
 void TestLogs::torchtitanLines()
@@ -385,6 +390,7 @@ void TestLogs::launcherFoldersAreRanksAndAttempts()
     QCOMPARE(data.series.size(), 2u);
     const LogSeries& three = data.series[0].rank == 3 ? data.series[0] : data.series[1];
     QCOMPARE(three.steps, (Steps{1, 2, 2, 3}));
+    QCOMPARE(read(root() + "/id_x/attempt_2/3/stdout.log").series.at(0).rank, std::optional(3));
 }
 
 void TestLogs::aStepBackSupersedes()
@@ -499,6 +505,9 @@ void TestLogs::whatIsNoLogIsRefused()
     QVERIFY(!readLogs(write("b.csv", "a,b\n1,2\n")));
     QVERIFY(!readLogs(write("x.db", "SQLite format 3" + std::string(2000, '\0'))));
     QVERIFY(!readLogs(root()));
+    const Result<LogData> noValues = readLogs(write("c.csv", "loss,step\r\n"));
+    QVERIFY(noValues.ok() && noValues->series.empty() && noValues->problems.empty());
+    QCOMPARE(read(write("run-b.wandb", wandbFile({}))).problems.size(), 1u);
     QVERIFY(readLogs(write("run-a.wandb", ":W")).ok()); // named like one: a problem, not a refusal
 }
 
