@@ -30,7 +30,11 @@ using namespace lockstep;
 namespace {
 
 const std::string kCorpus = LOCKSTEP_SHARED_DIR "/corpus";
+#if defined(__SANITIZE_ADDRESS__)
+constexpr long kMostKiB = 1 << 20; // the sanitizer keeps what was freed
+#else
 constexpr long kMostKiB = 64 << 10;
+#endif
 
 std::string readAll(const std::string& path)
 {
