@@ -9,6 +9,9 @@
 
 #include <QFile>
 #include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QTemporaryDir>
 #include <QTimer>
 
@@ -221,6 +224,29 @@ void CliCommands::overrideGate(const QString& phase, const QString& reason)
     run(QStringLiteral("gate"),
         {QStringLiteral("gate"), folder_, phase, QStringLiteral("--override"), reason}, kGateFails,
         [this, phase](int, const QByteArray&) { Q_EMIT gateJudged(phase); });
+}
+
+void CliCommands::importLogs(const QStringList& paths)
+{
+    run(QStringLiteral("import"),
+        QStringList{QStringLiteral("import"), folder_} + paths + QStringList{QStringLiteral("--json")}, 0,
+        [this](int, const QByteArray& output) {
+            QStringList runs, problems;
+            const QJsonObject answer = QJsonDocument::fromJson(output).object();
+            for (const QJsonValue& run : answer.value(QLatin1String("runs")).toArray())
+                runs << run[QLatin1String("run")].toString();
+            for (const QJsonValue& problem : answer.value(QLatin1String("problems")).toArray()) {
+                const QString file = problem[QLatin1String("file")].toString();
+                const QString text = problem[QLatin1String("text")].toString();
+                problems << (problem[QLatin1String("offset")].isNull()
+                                 ? tr("%1: %2.").arg(file, text)
+                                 : tr("%1, byte %2: %3.")
+                                       .arg(file)
+                                       .arg(problem[QLatin1String("offset")].toInteger())
+                                       .arg(text));
+            }
+            Q_EMIT logsImported(runs, problems);
+        });
 }
 
 void CliCommands::diagnose(const QString& runA, const QString& runB, bool prove)

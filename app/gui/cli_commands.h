@@ -32,6 +32,7 @@ public:
     void judgeGate(const QString& phase) override;
     void judgeGateWith(const QString& phase, const QStringList& words) override;
     void overrideGate(const QString& phase, const QString& reason) override;
+    void importLogs(const QStringList& paths) override;
     void diagnose(const QString& runA, const QString& runB, bool prove) override;
     void separate(const QString& runA, const QString& runB) override;
     void playDrill(const QString& kind) override;

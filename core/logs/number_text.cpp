@@ -1,7 +1,10 @@
 #include "core/logs/number_text.h"
 
+#include "core/base/hexfloat.h"
+
 #include <charconv>
 #include <string>
+#include <type_traits>
 
 namespace lockstep::logs {
 
@@ -25,9 +28,13 @@ std::optional<Number> parseAll(std::string_view text)
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     if (rest != end || error == std::errc::invalid_argument)
         return std::nullopt;
-    if (error != std::errc())
+    if (error == std::errc())
+        return number;
+    if constexpr (std::is_floating_point_v<Number>)
+        return parseHexFloat(
+            text); // too large or too small for a double: strtod behind it rounds to infinity or zero
+    else
         return std::nullopt;
-    return number;
 }
 
 } // namespace

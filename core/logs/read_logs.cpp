@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFiles = 100000;
+constexpr std::size_t kMostLookedAt = 100;
 
 struct Candidate {
     std::string path;
@@ -145,8 +146,8 @@ Error nothingFound(const std::string& path, bool folder)
             "Name a log file, or the folder that holds it"};
 }
 
-// Everything below `root`, links to folders not followed.
-Result<std::vector<fs::path>> filesBelow(const fs::path& root)
+// Everything below `root`, links to folders not followed. With more files than `most`: an error, or the first of them.
+Result<std::vector<fs::path>> filesBelow(const fs::path& root, std::size_t most, bool some)
 {
     std::vector<fs::path> files;
     std::error_code error;
@@ -156,10 +157,11 @@ Result<std::vector<fs::path>> filesBelow(const fs::path& root)
         std::error_code ignored;
         if (at->is_regular_file(ignored))
             files.push_back(at->path());
-        if (files.size() > kMostFiles)
+        if (files.size() == most && some)
+            return files;
+        if (files.size() > most)
             return Error{ErrorKind::Input, "Cannot import " + root.string(),
-                         fmt::format("there are more than {} files below it", kMostFiles),
-                         "Name a smaller folder"};
+                         fmt::format("there are more than {} files below it", most), "Name a smaller folder"};
     }
     if (error)
         return Error{ErrorKind::Io, "Cannot read the folder " + root.string(), error.message(),
@@ -167,7 +169,22 @@ Result<std::vector<fs::path>> filesBelow(const fs::path& root)
     return files;
 }
 
+bool isLog(const fs::path& path)
+{
+    Result<InputFile> file = InputFile::open(path.string());
+    return file && formatOf(*file, false) != Format::None;
+}
+
 } // namespace
+
+bool holdsLogs(const std::string& path)
+{
+    std::error_code error;
+    if (!fs::is_directory(path, error))
+        return isLog(path);
+    const Result<std::vector<fs::path>> files = filesBelow(path, kMostLookedAt, true);
+    return files && std::any_of(files->begin(), files->end(), isLog);
+}
 
 Result<LogData> readLogs(const std::string& path)
 {
@@ -176,7 +193,7 @@ Result<LogData> readLogs(const std::string& path)
     const bool folder = fs::is_directory(root, error);
     std::vector<Candidate> candidates;
     if (folder) {
-        Result<std::vector<fs::path>> files = filesBelow(root);
+        Result<std::vector<fs::path>> files = filesBelow(root, kMostFiles, false);
         if (!files)
             return files.error();
         for (const fs::path& file : *files)

@@ -15,4 +15,7 @@ namespace lockstep {
 // it is a log of a known format.
 Result<LogData> readLogs(const std::string& path);
 
+// A quick look at whether readLogs would find anything: the beginning of the file, or of the first hundred files below the folder.
+bool holdsLogs(const std::string& path);
+
 } // namespace lockstep

@@ -1423,6 +1423,14 @@ max %3
         <source>The script was not started. Its working folder %1 is not there. Use my script takes another one.</source>
         <translation>脚本未启动。工作文件夹 %1 不存在。可在“使用我的脚本”中另选一个。</translation>
     </message>
+    <message>
+        <source>%1: %2.</source>
+        <translation>%1：%2。</translation>
+    </message>
+    <message>
+        <source>%1, byte %2: %3.</source>
+        <translation>%1，第 %2 字节：%3。</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::CodeBlock</name>
@@ -1574,6 +1582,26 @@ max %3
     <message>
         <source>agrees to step %1</source>
         <translation>一致至第 %1 步</translation>
+    </message>
+    <message>
+        <source>%1 to %2 digits</source>
+        <translation>%1 到 %2 位数字</translation>
+    </message>
+    <message>
+        <source>%1 to %2 decimals</source>
+        <translation>%1 到小数点后 %2 位</translation>
+    </message>
+    <message>
+        <source>Equal as far as the logs print</source>
+        <translation>在日志打印的精度内相等</translation>
+    </message>
+    <message>
+        <source>equal as printed</source>
+        <translation>打印值相等</translation>
+    </message>
+    <message>
+        <source>Compared: %1. A log that prints digits cannot show more than these: %2.</source>
+        <translation>已比较：%1。日志只打印有限位数，最多只能说明：%2。</translation>
     </message>
 </context>
 <context>
@@ -3260,6 +3288,10 @@ ence</source>
         <source>Use &amp;my script</source>
         <translation>使用我的脚本(&amp;M)</translation>
     </message>
+    <message>
+        <source>&amp;Import logs</source>
+        <translation>导入日志(&amp;I)</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::MainWindow</name>
@@ -3302,6 +3334,18 @@ ence</source>
     <message>
         <source>Store: cannot be read, see Overview</source>
         <translation>存储：无法读取，见概览</translation>
+    </message>
+    <message>
+        <source>Imported: %1.</source>
+        <translation>已导入：%1。</translation>
+    </message>
+    <message>
+        <source>A log becomes a run of a project. Open or create one first, then drop the log again.</source>
+        <translation>日志会成为项目中的一个运行。请先打开或新建项目，再拖入日志。</translation>
+    </message>
+    <message>
+        <source>Import logs of other tools</source>
+        <translation>导入其他工具的日志</translation>
     </message>
 </context>
 <context>

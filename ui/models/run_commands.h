@@ -58,6 +58,8 @@ public:
     // With further words of the command line: the fix of a cause, or another plan.
     virtual void judgeGateWith(const QString& phase, const QStringList&) { judgeGate(phase); }
     virtual void overrideGate(const QString& phase, const QString& reason) = 0; // empty reason: take it back
+    // Makes runs of logs of other tools. -> logsImported or failed("import")
+    virtual void importLogs(const QStringList& paths) = 0;
     // Why `runB` parts from `runA`; `prove`: by replaying the suspected causes. The findings go to the project.
     virtual void diagnose(const QString& runA, const QString& runB, bool prove) = 0; // -> diagnosed
     // Where causes of their findings are the same bits: makes the short pair of runs that tells them apart, diagnoses that
@@ -84,6 +86,8 @@ Q_SIGNALS:
     void runRestored(const QString& runId);
     void gateStarted(const QString& phase);
     void gateJudged(const QString& phase);
+    // `problems`: a sentence for each damaged place of the logs.
+    void logsImported(const QStringList& runIds, const QStringList& problems);
     void diagnosed();
     void drillPlayed(const QString& kind);
     void reportWritten(const QString& path);

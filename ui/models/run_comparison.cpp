@@ -24,12 +24,19 @@ CausalLink linkOf(Quantity quantity)
     return info ? info->link : CausalLink::None;
 }
 
+// Series of imported logs that are no quantity of ours have a name of their own.
+QString titleOf(const FirstDifference& d)
+{
+    return d.quantity == Quantity::Metric && !d.tag.empty() ? QString::fromStdString(d.tag)
+                                                            : quantityTitle(d.quantity);
+}
+
 DivergenceRow rowOf(const FirstDifference& d, bool exact)
 {
     DivergenceRow out;
     const QuantityInfo* info = quantityInfo(d.quantity);
-    out.title = quantityTitle(d.quantity);
-    if (info && info->indexed)
+    out.title = titleOf(d);
+    if (info && info->indexed && d.quantity != Quantity::Metric)
         out.title += QStringLiteral(" [%1]").arg(d.index);
     out.step = d.step;
     out.rank = d.rank;
@@ -175,10 +182,33 @@ QString designSentence(const ComparisonRule& rule)
     return why.join(QLatin1Char(' '));
 }
 
+// "loss 5 decimals, learning rate 7 digits".
+QString printedText(const Comparison& c)
+{
+    QStringList all;
+    for (const QuantityResult& result : c.quantities) {
+        if (!result.printed)
+            continue;
+        const QString title = result.quantity == Quantity::Metric ? QString::fromStdString(result.tag)
+                                                                  : quantityTitle(result.quantity);
+        all << (result.printed->scientific
+                    ? Tr::tr("%1 to %2 digits").arg(title).arg(result.printed->digits + 1)
+                    : Tr::tr("%1 to %2 decimals").arg(title).arg(result.printed->digits));
+    }
+    return all.join(QStringLiteral(", "));
+}
+
 void nothingParts(const ComparisonRule& rule, const Comparison& c, const QString& extent, RunComparison& out)
 {
     const QString same = Tr::tr("The same samples in steps %1-%2.").arg(c.firstStep).arg(c.lastStep);
     out.verdict = State::Holds;
+    if (c.verdict == Verdict::EqualAsPrinted) {
+        out.headline = Tr::tr("Equal as far as the logs print");
+        out.brief = Tr::tr("equal as printed");
+        out.sentence = Tr::tr("Compared: %1. A log that prints digits cannot show more than these: %2.")
+                           .arg(extent, printedText(c));
+        return;
+    }
     switch (rule.kind) {
     case Kind::Exact:
         out.headline = Tr::tr("0 bits differ");
@@ -264,8 +294,7 @@ RunComparison compareEntries(const RunEntry& a, const RunEntry& b, const Envelop
         out.firstStep = origin->step;
         out.firstLink = linkTitle(linkOf(origin->quantity));
         out.brief = out.firstLink;
-        out.headline =
-            Tr::tr("First divergent step %1: %2").arg(origin->step).arg(quantityTitle(origin->quantity));
+        out.headline = Tr::tr("First divergent step %1: %2").arg(origin->step).arg(titleOf(*origin));
         out.sentence =
             Tr::tr("%1: %2 in A, %3 in B, limit %4. Compared: %5.")
                 .arg(origin->rank >= 0 ? Tr::tr("Rank %1").arg(origin->rank) : Tr::tr("All ranks together"),

@@ -53,6 +53,7 @@ QMenu* MainMenu::install(MainWindow& w)
         if (recent->isEmpty())
             recent->addAction(Tr::tr("None yet"))->setEnabled(false);
     });
+    QAction* importLogs = add(file, Tr::tr("&Import logs"), {}, &w, [&w] { w.chooseLogs(); });
     QAction* closeProject = add(file, Tr::tr("&Close project"), QKeySequence(Qt::CTRL | Qt::Key_W), &w, [&w] {
         w.saveSession();
         w.project_.close();
@@ -74,7 +75,7 @@ QMenu* MainMenu::install(MainWindow& w)
     });
 
     QMenu* view = bar->addMenu(Tr::tr("&View"));
-    QList<QAction*> needProject{closeProject};
+    QList<QAction*> needProject{importLogs, closeProject};
     for (const bool phases : {false, true}) {
         for (const PageEntry& entry : pageEntries()) {
             if (entry.phase != phases)

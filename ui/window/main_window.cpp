@@ -20,7 +20,6 @@
 #include <QLabel>
 #include <QMenu>
 #include <QMenuBar>
-#include <QMimeData>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
@@ -112,7 +111,10 @@ MainWindow::MainWindow(RunCommands& commands, QWidget* parent)
             scriptAfterCreate_ = false;
         if (!project_.isOpen())
             start_->showError(sentence);
+        else if (command == QLatin1String("import"))
+            message_->setText(sentence);
     });
+    connect(&commands_, &RunCommands::logsImported, this, &MainWindow::logsImported);
     connect(&commands_, &RunCommands::runStarted, &project_, &ProjectModel::refresh);
     for (const auto signal : {&RunCommands::runRemoved, &RunCommands::runRestored, &RunCommands::gateJudged,
                               &RunCommands::drillPlayed})
@@ -361,28 +363,6 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event)
         }
     }
     return QMainWindow::eventFilter(watched, event);
-}
-
-void MainWindow::dragEnterEvent(QDragEnterEvent* event)
-{
-    if (event->mimeData()->hasUrls())
-        event->acceptProposedAction();
-}
-
-// A folder with lockstep.db is a project; everything else is taken for a checkpoint, which says itself if it is none.
-void MainWindow::dropEvent(QDropEvent* event)
-{
-    for (const QUrl& url : event->mimeData()->urls()) {
-        const QString path = url.toLocalFile();
-        if (path.isEmpty())
-            continue;
-        if (QFileInfo::exists(path + QStringLiteral("/lockstep.db")))
-            openProject(path);
-        else if (QFileInfo(path).fileName() == QLatin1String("lockstep.db"))
-            openProject(QFileInfo(path).path());
-        else
-            openPage(QStringLiteral("checkpoints"), QStringLiteral("file:") + path);
-    }
 }
 
 } // namespace lockstep

@@ -68,6 +68,9 @@ private:
     void saveSession();
     void rememberProject(const QString& folder);
     void chooseProject();
+    void importLogs(const QStringList& paths);
+    void chooseLogs();
+    void logsImported(const QStringList& runs, const QStringList& problems);
     void startWorkload(const QString& workload, const QString& folder, int ranks);
     void escape();
     void updateStatus();

@@ -333,6 +333,9 @@ void TestLogs::csvWithQuotesAndACutLine()
     QCOMPARE(loss.steps, (Steps{0, 1, 2}));
     QVERIFY(loss.values[0] == 0.5 && std::isnan(loss.values[1]) && std::isinf(loss.values[2]));
     QCOMPARE(find(data, "val")->steps, (Steps{1}));
+    data = read(write("y/metrics.csv", "step,a,b,c\n0,1e999,-1e999,+1e-999\n")); // as strtod reads them
+    QVERIFY(std::isinf(find(data, "a")->values[0]) && find(data, "b")->values[0] < 0 &&
+            find(data, "c")->values[0] == 0);
     data = read(write("x/metrics.csv", whole + "1,0.12"));
     QCOMPARE(find(data, "loss, \"raw\"")->steps, (Steps{0, 1, 2}));
     QCOMPARE(data.problems.size(), 1u);

@@ -57,6 +57,10 @@ public:
     {
         calls << QStringLiteral("override %1: %2").arg(phase, reason);
     }
+    void importLogs(const QStringList& paths) override
+    {
+        calls << QStringLiteral("import ") + paths.join(QLatin1Char(' '));
+    }
     void diagnose(const QString& a, const QString& b, bool prove) override
     {
         calls << QStringLiteral("diagnose %1 %2%3").arg(a, b, prove ? QStringLiteral(" prove") : QString());

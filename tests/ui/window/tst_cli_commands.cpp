@@ -107,6 +107,26 @@ private Q_SLOTS:
         QCOMPARE(kept->words, fake({"ok"}).command.words);
     }
 
+    void anImportedLogIsARunAndItsDamageIsTold()
+    {
+        CliCommands commands;
+        commands.setProjectFolder(project());
+        QSignalSpy imported(&commands, &RunCommands::logsImported), failed(&commands, &RunCommands::failed);
+        QFile log(dir_.filePath(QStringLiteral("mine.log")));
+        QVERIFY(log.open(QIODevice::WriteOnly));
+        log.write("step:  1  loss:  0.50000\nstep:  2  lo");
+        log.close();
+        commands.importLogs({log.fileName()});
+        QTRY_COMPARE_WITH_TIMEOUT(imported.size(), 1, 30'000);
+        QCOMPARE(imported[0][0].toStringList(), QStringList{QStringLiteral("mine-01")});
+        QCOMPARE(imported[0][1].toStringList().size(), 1);
+        QVERIFY(imported[0][1].toStringList()[0].contains(QStringLiteral("byte 25")));
+        QCOMPARE(runs().front().state, RunState::Finished);
+        commands.importLogs({dir_.filePath(QStringLiteral("absent"))});
+        QTRY_COMPARE_WITH_TIMEOUT(failed.size(), 1, 30'000);
+        QCOMPARE(failed[0][0].toString(), QStringLiteral("import"));
+    }
+
     // Whoever asked learns the number of the call first, then that it failed.
     void aCommandLineThatIsMissingIsToldAfterTheCall()
     {

@@ -15,11 +15,14 @@
 #include <QAction>
 #include <QApplication>
 #include <QComboBox>
+#include <QDropEvent>
 #include <QFile>
 #include <QListView>
+#include <QMimeData>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QStandardPaths>
+#include <QTemporaryDir>
 #include <QTest>
 
 using namespace lockstep;
@@ -48,6 +51,44 @@ private Q_SLOTS:
         QCoreApplication::setOrganizationName(QStringLiteral("lockstep-test"));
         QSettings().clear();
         theme::apply(*qApp, ThemeKind::Light);
+    }
+
+    // A log becomes a run; what is no log is taken for a checkpoint.
+    void aDroppedLogIsImported()
+    {
+        QTemporaryDir folder;
+        const auto write = [&](const QString& name, const QByteArray& bytes) {
+            QFile file(folder.filePath(name));
+            const bool ok = file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size();
+            return ok ? file.fileName() : QString();
+        };
+        const QString log = write(QStringLiteral("a.txt"), "step:  1  loss:  0.5\n");
+        const QString csv = write(QStringLiteral("b.csv"), "step,loss\n1,2\n");
+        const QString other = write(QStringLiteral("c.txt"), "no log\n");
+        const auto drop = [](MainWindow& window, const QStringList& paths) {
+            QMimeData data;
+            QList<QUrl> urls;
+            for (const QString& path : paths)
+                urls << QUrl::fromLocalFile(path);
+            data.setUrls(urls);
+            // Qt drops on whatever the drag entered.
+            QDragEnterEvent enter(QPoint(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+            QApplication::sendEvent(&window, &enter);
+            QDropEvent event(QPointF(5, 5), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+            QApplication::sendEvent(&window, &event);
+        };
+        FakeCommands commands;
+        MainWindow window(commands);
+        drop(window, {log}); // no project is open
+        QVERIFY(commands.calls.filter(QStringLiteral("import")).isEmpty());
+        ProjectFixture project;
+        QVERIFY(opened(window, project.folder()));
+        drop(window, {log, csv});
+        QCOMPARE(commands.calls.filter(QStringLiteral("import")),
+                 QStringList{QStringLiteral("import %1 %2").arg(log, csv)});
+        drop(window, {other});
+        QCOMPARE(commands.calls.filter(QStringLiteral("import")).size(), 1);
+        QCOMPARE(window.currentPage(), QStringLiteral("checkpoints"));
     }
 
     void withoutAProjectItOffersWaysIn()
