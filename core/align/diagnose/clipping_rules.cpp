@@ -183,6 +183,22 @@ void shardsClippedAlone(const Case& c, Suspicions& out)
         if (reached < 0 && near(norm, longest, 1e-4))
             reached = step;
     }
+    // More ranks have shorter shards: then the limit is never reached, and what the reference shortens stays as it is.
+    const std::int64_t start = c.start();
+    if (reached < 0 && c.link() == CausalLink::Update &&
+        c.ref().value(c.refRank(rank), Quantity::ClipNormTorch, start).value_or(0) > limit) {
+        Suspicion s = suspect(
+            "D4", kSignature + 2, start, "gradient norm",
+            fmt::format(
+                "At step {} the reference clips its gradient to {:g}; here it reaches the optimizer as it "
+                "is, {:.4g} long, as where a shard alone is held against the limit.",
+                start, limit, c.sus().value(rank, Quantity::GradNorm, start).value_or(0)),
+            Quantity::GradNorm);
+        s.open = true; // or nothing is clipped at all
+        s.excluded.push_back(
+            {"D7", "the gradient that is updated from is longer", Quantity::GradNorm, start, -1, {}});
+        out.push_back(std::move(s));
+    }
     if (reached < 0)
         return;
     Suspicion s = suspect(

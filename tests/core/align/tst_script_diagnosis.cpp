@@ -72,6 +72,27 @@ private Q_SLOTS:
         QCOMPARE(causesOf(pair.diagnosis()).startsWith("D4"), shards);
     }
 
+    // Shards of four ranks are shorter than the limit; the whole gradient is longer.
+    void shardsBelowTheLimitLeaveAsItIsWhatTheReferenceClips()
+    {
+        Script single = oneProcess(), ranks = twoRanks();
+        ranks.local = ranks.reduced = single.reduced;
+        ranks.loss = single.loss;
+        const double whole = length(weighted(0.5, 0.5, 1)), limit = whole * 0.8;
+        single.more = fmt::format("0 clip_norm_torch @1: {:.9g}\n0 update_norm @1: 1\n", whole);
+        ranks.more = onRanks(2, "update_norm @1: 1.25");
+        const auto first = [&](const char* mode) {
+            Scripts pair(single, ranks);
+            pair.configA().clipNorm = limit;
+            pair.configA().optimizer = pair.configB().optimizer = "adamw";
+            pair.configA().weightDecay = pair.configB().weightDecay = 0.1;
+            pair.configB().mode = mode;
+            return causesOf(pair.diagnosis()).split(' ').first();
+        };
+        QCOMPARE(first("fsdp"), QString("D4"));
+        QVERIFY(first("ddp") != "D4");
+    }
+
     void ranksThatClipByTheirOwnNormDoSoBeforeTheAverage()
     {
         Script single = oneProcess(), ranks = twoRanks();
