@@ -265,7 +265,7 @@ Status Case::scanAll()
 {
     const bool scripts = isUsersScript(sus_->traits());
     const bool otherInputs =
-        scripts && !rankByRank_ && (inputsSharedByRanks(*sus_) || rowsAreNoSamples(*ref_, *sus_));
+        scripts && !rankByRank_ && (inputsSharedByRanks(*ref_, *sus_) || rowsAreNoSamples(*ref_, *sus_));
     for (const QuantityInfo* info : causalOrder()) {
         if (info->link == CausalLink::None || !ref_->has(info->id) || !sus_->has(info->id))
             continue;

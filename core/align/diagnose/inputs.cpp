@@ -36,14 +36,28 @@ std::optional<double> sum(const RunTrace& run, const Of& of)
     return all;
 }
 
+// What the losses of all ranks are taken over, where that is counted apart from the samples.
+std::optional<double> targetsAt(const RunTrace& run, std::int64_t step)
+{
+    if (!run.has(Quantity::Tokens) && !run.leavesTargetsOut())
+        return {};
+    return sum(run, [&](int rank) { return run.targets(rank, step); });
+}
+
 } // namespace
 
-bool inputsSharedByRanks(const RunTrace& run)
+bool inputsSharedByRanks(const RunTrace& reference, const RunTrace& run)
 {
-    if (run.world() < 2 || run.has(Quantity::SampleIds) || drawsEachStep(run) || batchStatistics(run))
+    if (run.world() < 2 || run.has(Quantity::SampleIds))
         return false;
     const std::int64_t step = firstStep(run);
-    const std::vector<std::uint64_t> first = hashesOf(run, run.ranks().front(), step, step + 1);
+    const std::optional<double> own = targetsAt(run, step), theirs = targetsAt(reference, step);
+    if (own && theirs && *own != *theirs)
+        return false;
+    const int leader = run.ranks().front();
+    const std::vector<std::uint64_t> first = hashesOf(run, leader, step, step + 1);
+    if ((drawsEachStep(run) || batchStatistics(run)) && hashesOf(run, leader, step + 1, step + 2) != first)
+        return false;
     const bool same = std::all_of(run.ranks().begin(), run.ranks().end(),
                                   [&](int rank) { return hashesOf(run, rank, step, step + 1) == first; });
     return same && !first.empty() && run.sameOnRanks(Quantity::ParamFingerprint, 0).value_or(false) &&
@@ -52,20 +66,13 @@ bool inputsSharedByRanks(const RunTrace& run)
 
 bool rowsAreNoSamples(const RunTrace& reference, const RunTrace& suspect)
 {
-    const auto counted = [](const RunTrace& run) {
-        return run.has(Quantity::Tokens) || run.leavesTargetsOut();
-    };
-    if (reference.has(Quantity::SampleIds) || suspect.has(Quantity::SampleIds) || !counted(reference) ||
-        !counted(suspect))
+    if (reference.has(Quantity::SampleIds) || suspect.has(Quantity::SampleIds))
         return false;
     const std::int64_t step = std::max(firstStep(reference), firstStep(suspect));
     const auto rows = [step](const RunTrace& run) {
         return sum(run, [&](int rank) { return run.total(rank, Quantity::Samples, step); });
     };
-    const auto targets = [step](const RunTrace& run) {
-        return sum(run, [&](int rank) { return run.targets(rank, step); });
-    };
-    const std::optional<double> own = targets(suspect), theirs = targets(reference);
+    const std::optional<double> own = targetsAt(suspect, step), theirs = targetsAt(reference, step);
     return own && theirs && *own == *theirs && rows(suspect) != rows(reference);
 }
 

@@ -5,9 +5,10 @@
 
 namespace lockstep::align {
 
-// Every rank is given the same inputs, and from equal weights, without random draws, their losses still differ: the loss
-// takes each rank's share out of what all of them compute, as on one graph.
-bool inputsSharedByRanks(const RunTrace& run);
+// Every rank is given the same inputs, and from equal weights their losses still differ: the loss takes each rank's share out of
+// what all of them compute, as on one graph. Where the model draws at random, that alone makes losses differ; then the inputs
+// have to be the same in the next step, too. Not where the ranks' losses are known to have more targets than the reference's.
+bool inputsSharedByRanks(const RunTrace& reference, const RunTrace& suspect);
 
 // The ranks together have another number of rows than the reference and as many targets: the first dimension of the inputs
 // is not the samples, as where time comes first.

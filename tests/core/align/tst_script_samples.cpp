@@ -1,6 +1,8 @@
 // The rules of scripts of the user's own on made-up runs: which samples a step has, and what only looks like samples.
 #include "tests/core/align/script_trace.h"
 
+#include <fmt/format.h>
+
 #include <QtTest>
 
 using namespace lockstep;
@@ -41,6 +43,35 @@ private Q_SLOTS:
         ranks.loss = single.loss;
         ranks.local = single.local;
         QVERIFY(causesOf(Scripts(single, ranks).diagnosis()).startsWith("A1"));
+    }
+
+    // With drop-out the losses differ in any case: the inputs have to be one and the same at every step.
+    void underRandomLayersOnlyInputsThatNeverChangeAreShared_data()
+    {
+        QTest::addColumn<QString>("next");
+        QTest::addColumn<bool>("shared");
+        QTest::newRow("one graph") << "1 2 3" << true;
+        QTest::newRow("batches") << "4 5 6" << false;
+    }
+    void underRandomLayersOnlyInputsThatNeverChangeAreShared()
+    {
+        QFETCH(QString, next);
+        QFETCH(bool, shared);
+        Script single = oneProcess(), ranks = twoRanks();
+        const std::string second = "hashes 2.0: " + next.toStdString();
+        const auto more = [&](int world) {
+            std::string text;
+            for (int rank = 0; rank < world; ++rank)
+                text += fmt::format("{} rng_cpu @0 x1: {}1 {}2 {}3 {}4 {}5 {}6 {}7\n", rank, rank, rank, rank,
+                                    rank, rank, rank, rank);
+            for (const char* line : {"samples @1 x1: 3 3", "epoch @1 x1: 0 0", "hashes 1.0: 1 2 3",
+                                     second.c_str(), "sample_content @1 x1: 6 7"})
+                text += onRanks(world, line);
+            return text;
+        };
+        single.more = more(1);
+        ranks.more = more(2);
+        QCOMPARE(!causesOf(Scripts(single, ranks).diagnosis()).contains("A1"), shared);
     }
 
     // What a generator made carries the rounding of its weights; what comes from another place of the data does not.

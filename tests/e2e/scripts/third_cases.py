@@ -147,4 +147,16 @@ THIRD_CASES = [
     Case("field/molecules", "A4", "sample_ids", 1, cause="A4"),
     Case("field/molecules", "A10", "sample_ids", 1, cause="A10"),
     Case("field/molecules", "B2", "grad_norm", 1, cause="B2"),
+    # A fifth, of four.
+    Case("field/ctc", "", "sample_content", 1),  # padded to the longest of a batch
+    Case("field/ctc", "A9", "samples", 1, cause="A9"),
+    Case("field/ctc", "B1", "sample_content", 1, cause="B1"),
+    Case("field/siamese"),
+    Case("field/siamese", "B3", "grad_norm", 1, cause="B3"),
+    Case("field/siamese", "D2", "lr", 2, cause="D2"),
+    Case("field/adversarial"),
+    Case("field/adversarial", "A3", "sample_ids", 7, cause="A3"),
+    Case("field/adversarial", "B2", "grad_norm", 1, cause="B2"),
+    Case("field/graph_dropout", "", "samples", 1),
+    Case("field/graph_dropout", "D1", "samples", 1, cause="D1"),
 ]
