@@ -2,6 +2,7 @@
 
 #include "app/cli/diagnose_proof.h"
 #include "app/cli/findings_document.h"
+#include "core/config/imported_series.h"
 #include "core/config/run_extras.h"
 
 #include <fmt/format.h>
@@ -131,6 +132,12 @@ Status openPair(ProjectStore& project, const std::string& first, const std::stri
             Result<OpenedRun> opened = openRun(project, name);
             if (!opened)
                 return opened.error();
+            if (opened->config.mode == kImportedMode)
+                return Error{
+                    ErrorKind::Input, "Cannot diagnose " + opened->info.id,
+                    "it is the log of another tool, which has no samples, gradients or weights to judge by",
+                    "See where it parts with lockstep-cli compare, or record the script with lockstep-cli "
+                    "probe"};
             run->emplace(std::move(opened).value());
         }
         return {};

@@ -135,9 +135,8 @@ std::string configOf(const std::string& name, const std::string& format, int wor
     rapidjson::StringBuffer buffer;
     JsonWriter json(buffer);
     json.StartObject();
-    for (const auto& [key, value] : {std::pair<const char*, std::string>{"name", name},
-                                     {"mode", world > 1 ? "ddp" : "single"},
-                                     {"workload", format}}) {
+    for (const auto& [key, value] :
+         {std::pair<const char*, std::string>{"name", name}, {"mode", kImportedMode}, {"workload", format}}) {
         json.Key(key);
         json.String(value.data(), rapidjson::SizeType(value.size()));
     }
@@ -253,7 +252,7 @@ Status writeRun(const LogGroup& group, const std::map<int, int>& ranks, StoredIm
         return writer.error();
     for (const auto& [key, value] : {std::pair<const char*, std::string>{"config", stored.info.configJson},
                                      {"name", stored.info.name},
-                                     {"mode", stored.ranks.size() > 1 ? "ddp" : "single"},
+                                     {"mode", kImportedMode},
                                      {kImportedProperty, toJson(stored.table)}})
         if (Status set = writer->setProperty(key, value); !set)
             return set;

@@ -13,6 +13,9 @@
 namespace lockstep {
 
 inline constexpr const char* kImportedProperty = "imported";
+// RunConfig::mode of such a run: whether one process trained or several is not known, nor anything else of its configuration. No
+// gate, diagnosis or report takes it for the training of the project.
+inline constexpr const char* kImportedMode = "imported";
 
 // One tag, of all ranks.
 struct ImportedSeries {

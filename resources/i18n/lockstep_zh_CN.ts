@@ -3667,6 +3667,14 @@ ence</source>
         <source>%1 is the baseline. The same training under torchrun shows where they part.</source>
         <translation>%1 是基准。在 torchrun 下运行同样的训练可显示二者在何处偏离。</translation>
     </message>
+    <message>
+        <source>Compare the imported logs</source>
+        <translation>比较导入的日志</translation>
+    </message>
+    <message>
+        <source>Mark one run as A and another as B; Curves then shows the first step where they part.</source>
+        <translation>将一个运行标为 A，另一个标为 B；曲线页随后显示它们首次分歧的步。</translation>
+    </message>
 </context>
 <context>
     <name>lockstep::NextActionBox</name>

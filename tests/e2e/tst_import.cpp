@@ -210,6 +210,9 @@ void TestImport::equalityEndsWithThePrintedDigits()
     QCOMPARE(compared(a, c)["first"][0]["step"].GetInt(), 2);
     QVERIFY(cli_->run({"compare", project_, a, c})
                 .out.contains("equal as far as they print: loss to 7 printed digits"));
+    // There is nothing in a log to diagnose by.
+    QCOMPARE(cli_->run({"diagnose", project_, a, c}).exitCode, 3);
+    QCOMPARE(cli_->run({"diagnose", project_}).exitCode, 3);
     QCOMPARE(QByteArray(compared(a, c, {"--mode", "rel:1e-5"})["verdict"].GetString()),
              QByteArray("equal_to_printed_digits"));
 }

@@ -1,5 +1,6 @@
 #include "ui/models/next_action.h"
 
+#include "core/config/imported_series.h"
 #include "ui/models/format.h"
 #include "ui/models/phases.h"
 #include "ui/models/run_repeat.h"
@@ -153,10 +154,20 @@ NextAction nextAction(const ProjectSnapshot& snapshot, const RunVerdicts& verdic
         next.other = {Command::UseScript, Tr::tr("Use my script"), {}, {}};
         return next;
     }
+    const auto imported = [](const RunEntry& run) { return run.config.mode == kImportedMode; };
+    if (std::all_of(snapshot.runs.begin(), snapshot.runs.end(), imported)) {
+        next.title = Tr::tr("Compare the imported logs");
+        next.sentence =
+            Tr::tr("Mark one run as A and another as B; Curves then shows the first step where they part.");
+        next.primary = {Command::OpenRuns, Tr::tr("Show in Runs"), {}, {}};
+        return next;
+    }
     // What people started speaks for the project; runs of gates and drills only where there is nothing else.
     const auto own = std::find_if(snapshot.runs.begin(), snapshot.runs.end(),
-                                  [](const RunEntry& run) { return !run.auxiliary(); });
-    const RunEntry& newest = own == snapshot.runs.end() ? snapshot.runs.front() : *own;
+                                  [&](const RunEntry& run) { return !run.auxiliary() && !imported(run); });
+    const RunEntry& newest = own == snapshot.runs.end()
+                                 ? *std::find_if_not(snapshot.runs.begin(), snapshot.runs.end(), imported)
+                                 : *own;
     if (newest.info.state == RunState::Failed)
         return failedRun(newest);
 
@@ -165,7 +176,7 @@ NextAction nextAction(const ProjectSnapshot& snapshot, const RunVerdicts& verdic
     bool single = false;
     for (const RunEntry& run : snapshot.runs) {
         single = single || run.config.mode == "single";
-        if (!ddp && run.config.mode != "single" && run.config.mode != "twin" &&
+        if (!ddp && run.config.mode != "single" && run.config.mode != "twin" && !imported(run) &&
             (!run.auxiliary() || own == snapshot.runs.end()))
             ddp = &run;
     }

@@ -1,5 +1,6 @@
 #include "ui/models/run_repeat.h"
 
+#include "core/config/imported_series.h"
 #include "ui/models/format.h"
 #include "ui/models/run_commands.h"
 
@@ -7,7 +8,7 @@ namespace lockstep {
 
 bool canRepeat(const RunEntry& run)
 {
-    return run.configReadable && (run.command || !run.script());
+    return run.configReadable && (run.command || !run.script()) && run.config.mode != kImportedMode;
 }
 
 void repeatRun(RunCommands& commands, const RunEntry& run)

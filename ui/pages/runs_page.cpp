@@ -1,5 +1,6 @@
 #include "ui/pages/runs_page.h"
 
+#include "core/config/imported_series.h"
 #include "ui/models/format.h"
 #include "ui/models/next_action.h"
 #include "ui/models/project_model.h"
@@ -276,7 +277,7 @@ void RunsPage::open(const QString& argument)
         const auto newest =
             std::find_if(snapshot->runs.begin(), snapshot->runs.end(), [](const RunEntry& run) {
                 return !run.auxiliary() && run.configReadable && !run.command &&
-                       !run.config.workloadOptions.contains("script");
+                       run.config.mode != kImportedMode && !run.config.workloadOptions.contains("script");
             });
         RunConfig config = newest == snapshot->runs.end() ? starterConfig(snapshot->info.workload, "single")
                                                           : newest->config;
