@@ -74,7 +74,7 @@ QString referenceRun(const ProjectSnapshot& snapshot, const RunEntry& run)
         return c.workload == run.config.workload && c.seed == run.config.seed &&
                c.samplerSeed == run.config.samplerSeed && c.order == run.config.order;
     };
-    if (run.config.mode == "single") {
+    if (run.config.mode == "single" || run.config.mode == kImportedMode) {
         RunConfig own = run.config;
         own.name.clear();
         for (auto it = snapshot.runs.rbegin(); it != snapshot.runs.rend(); ++it) {

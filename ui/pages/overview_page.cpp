@@ -1,5 +1,6 @@
 #include "ui/pages/overview_page.h"
 
+#include "core/config/imported_series.h"
 #include "ui/models/comparison_model.h"
 #include "ui/models/format.h"
 #include "ui/models/gates_model.h"
@@ -239,10 +240,16 @@ void OverviewPage::refresh()
     updateParts();
     notes_->setSnapshot(*snapshot);
 
+    // Logs of other tools are beside what is trained here.
     int ranks = 1;
-    for (const RunEntry& run : snapshot->runs)
+    const RunEntry* newest = nullptr;
+    for (const RunEntry& run : snapshot->runs) {
+        if (run.config.mode == kImportedMode)
+            continue;
         ranks = std::max(ranks, run.config.world);
-    const QString workload = qs(!snapshot->runs.empty()           ? snapshot->runs.front().config.workload
+        newest = newest ? newest : &run;
+    }
+    const QString workload = qs(newest                            ? newest->config.workload
                                 : snapshot->info.workload.empty() ? "toy-mlp"
                                                                   : snapshot->info.workload);
     setSubtitle(snapshot->readOnly ? tr("%1, read-only: nothing can be started here").arg(workload)

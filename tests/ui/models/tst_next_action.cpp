@@ -42,6 +42,18 @@ private Q_SLOTS:
         QCOMPARE(nextAction(project, {}).other.command, Command::None);
     }
 
+    // Nothing is trained because logs were imported, and they are nobody's baseline but each other's.
+    void importedLogsAreToBeCompared()
+    {
+        ProjectSnapshot project;
+        project.runs = {run("ddp-01", "imported"), run("single-01", "imported")};
+        QCOMPARE(nextAction(project, {}).primary.command, Command::OpenRuns);
+        QCOMPARE(referenceRun(project, project.runs[0]), QStringLiteral("single-01"));
+        project.runs.insert(project.runs.begin(), run("single-02", "single"));
+        QCOMPARE(nextAction(project, {}).primary.mode, QStringLiteral("ddp"));
+        QCOMPARE(referenceRun(project, project.runs[0]), QString());
+    }
+
     void theOtherHalfOfAScriptIsItsOwnersToSay()
     {
         ProjectSnapshot project;
