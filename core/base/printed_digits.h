@@ -17,7 +17,8 @@ struct PrintedDigits {
 inline std::string printedWords(const PrintedDigits& printed)
 {
     const int shown = printed.scientific ? printed.digits + 1 : printed.digits;
-    return std::to_string(shown) + (printed.scientific ? " printed digit" : " printed decimal") + (shown == 1 ? "" : "s");
+    return std::to_string(shown) + (printed.scientific ? " printed digit" : " printed decimal") +
+           (shown == 1 ? "" : "s");
 }
 
 } // namespace lockstep

@@ -20,6 +20,7 @@ using protozero::tag_and_type;
 
 constexpr std::size_t kHead = 12; // length and its checksum
 constexpr std::size_t kFoot = 4;
+constexpr std::uint64_t kLargestRecord = 32 << 20;     // scalars take some 40 bytes; images may be larger
 constexpr std::uint64_t kLargestFirstRecord = 1 << 16; // the version record has some 24 bytes
 
 template<typename T>
@@ -290,6 +291,13 @@ void readTfEvents(InputFile& file, const Origin& origin, Collector& out)
                     "before it was read",
                     length));
         const std::size_t size = kHead + std::size_t(length) + kFoot;
+        if (length > kLargestRecord) {
+            out.problem(origin.file, at,
+                        fmt::format("A record has {} bytes, more than {} MiB. It was left out", length,
+                                    kLargestRecord >> 20));
+            file.skip(size);
+            continue;
+        }
         const std::string_view record = file.peek(size);
         if (record.size() < size)
             return out.problem(origin.file, at, "The file became shorter while it was read. Read it again");

@@ -54,8 +54,13 @@ std::string metadata(const std::string& plugin)
 
 std::string tfRecord(const std::string& event)
 {
-    const std::string length = bytes(std::uint64_t(event.size()));
-    return length + bytes(masked(length)) + event + bytes(masked(event));
+    return tfHead(event.size()) + event + bytes(masked(event));
+}
+
+std::string tfHead(std::uint64_t length)
+{
+    const std::string text = bytes(length);
+    return text + bytes(masked(text));
 }
 
 std::string tfVersion(double wallTime)

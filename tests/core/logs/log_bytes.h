@@ -10,7 +10,8 @@ namespace lockstep::test {
 
 // tfevents
 std::string tfRecord(const std::string& event);
-std::string tfVersion(double wallTime); // the first record of every file
+std::string tfHead(std::uint64_t length); // of a record of that many bytes
+std::string tfVersion(double wallTime);   // the first record of every file
 std::string tfScalar(std::int64_t step, const std::string& tag, float value);
 std::string tfStart(std::int64_t step); // SessionLog START
 std::string tfDouble(std::int64_t step, const std::string& tag, double value, const std::string& plugin,
