@@ -9,9 +9,10 @@
 namespace lockstep {
 
 struct LintFinding {
-    std::string check; // stable: "nonfinite_gradient", "logged_loss", "ranks_differ", "scaler_one_rank",
-                       // "epoch_order_repeats", "no_update", "evaluation_counts"
-    Finding finding;   // causes: catalogue ids, best first; empty where the catalogue has none
+    // Stable: "nonfinite_gradient", "nonfinite_loss", "logged_loss", "ranks_differ", "scaler_one_rank", "epoch_order_repeats",
+    // "no_update", "evaluation_counts".
+    std::string check;
+    Finding finding; // causes: catalogue ids, best first; empty where the catalogue has none
 };
 
 struct Lint {

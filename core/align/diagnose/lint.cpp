@@ -48,6 +48,33 @@ public:
             }
     }
 
+    // A step that a scaler skips may overflow: that is what it is for.
+    void nonfiniteLoss()
+    {
+        if (!begin("nonfinite_loss", Quantity::Loss))
+            return;
+        std::optional<std::pair<std::int64_t, int>> first; // step, rank
+        for (const int rank : run_.ranks())
+            for (const std::int64_t step : run_.steps(rank, Quantity::Loss)) {
+                const bool skipped = run_.value(rank, Quantity::StepSkipped, step).value_or(0) != 0;
+                if (skipped || std::isfinite(run_.value(rank, Quantity::Loss, step).value_or(0)))
+                    continue;
+                if (!first || step < first->first)
+                    first = {step, rank};
+                break;
+            }
+        if (!first)
+            return;
+        const auto [step, rank] = *first;
+        std::string fact = fmt::format("The loss is {} at step {}.",
+                                       run_.value(rank, Quantity::Loss, step).value_or(NAN), step);
+        if (const auto before = run_.value(rank, Quantity::GradNorm, step - 1))
+            fact += fmt::format(" The gradient's norm was {:.6g} in the step before.", *before);
+        add("nonfinite_loss", {}, step, rank, Quantity::Loss, std::move(fact),
+            "Look at that step's samples and at the learning rate, and find the operation with "
+            "torch.autograd.set_detect_anomaly");
+    }
+
     void loggedLoss()
     {
         if (run_.world() < 2 || !begin("logged_loss", Quantity::LossLogged))
@@ -245,6 +272,7 @@ Result<Lint> lintRun(const DiagnosedRun& run)
                      "Record it with --record step"};
     Linter linter(*trace);
     linter.nonfiniteGradient();
+    linter.nonfiniteLoss();
     linter.loggedLoss();
     linter.ranksDiffer();
     linter.scalerOneRank();

@@ -329,6 +329,11 @@ private Q_SLOTS:
         DdpTrace broken = clean;
         broken.localFactor = [](int, std::int64_t t) { return t == 6 ? NAN : 1.0; };
         QCOMPARE(lint(broken), QStringLiteral("nonfinite_gradient"));
+        DdpTrace lost = clean;
+        lost.lossFactor = [](int rank, std::int64_t t) { return rank == 1 && t >= 4 ? NAN : 1.0; };
+        QCOMPARE(lint(lost), QStringLiteral("nonfinite_loss"));
+        const std::string skipped = " @4: 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n";
+        QCOMPARE(lint(lost, "0 step_skipped" + skipped + "1 step_skipped" + skipped), QString());
         QCOMPARE(lint(clean, "0 loss_logged @1: 1.99\n"), QStringLiteral("logged_loss"));
         // As many decimals as the script prints are enough, and no reason to take the mean for something else.
         DdpTrace odd = clean;
