@@ -1,4 +1,4 @@
-#include "core/logs/log_bytes.h"
+#include "tests/core/logs/log_bytes.h"
 
 #include "core/base/crc32c.h"
 

@@ -1,85 +1,24 @@
-// The readers of other tools' logs, on small files made by hand: what is kept, what is marked, what is reported, and that no
-// bytes can make a reader crash or take memory out of proportion.
+// The readers of other tools' logs, on small files made by hand: what is kept, what is marked, what is reported.
 #include <QtTest>
 
 #include "core/base/crc32c.h"
 #include "core/logs/known_tags.h"
-#include "core/logs/log_bytes.h"
 #include "core/logs/rank_groups.h"
 #include "core/logs/read_logs.h"
 #include "core/store/sqlite.h"
+#include "tests/core/logs/log_bytes.h"
+#include "tests/core/logs/log_samples.h"
 
-#include <QDir>
 #include <QFile>
-#include <QFileInfo>
-#include <QTemporaryDir>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 
 using namespace lockstep;
 using namespace lockstep::test;
 
 namespace {
-
-const char* const kHf = R"({
-  "epoch": 0.5,
-  "log_history": [
-    {"epoch": 0.1, "grad_norm": 1.5, "loss": 0.75, "step": 1},
-    {"epoch": 0.2, "grad_norm": NaN, "loss": 0.0, "step": 2, "nested": {"a": 1}},
-    {"epoch": 0.2, "eval_loss": -Infinity, "note": "a } in a \" string", "step": 2},
-    {"epoch": 0.3, "grad_norm": 1.25, "loss": 1e-300, "step": 3}
-  ],
-  "max_steps": 3
-}
-)";
-const char* const kCsv =
-    "epoch,\"loss, \"\"raw\"\"\",step,val\r\n0,0.5,0,\r\n0,nan,1,\r\n,,1,0.25\r\n0,-inf,2,\r\n";
-const char* const kMegatron =
-    "> building the model ...\n"
-    " [2026-03-02 09:00:00.953456] iteration        1/     500 | consumed samples:           16 | lm loss: "
-    "1.058850E+01 | "
-    "loss scale: 1.0 | grad norm: 0.895 | number of skipped iterations:   0 | number of nan iterations:   0 "
-    "|\n"
-    "warning: slow data loader, iteration 4, loss: unknown | iteration 7/ 9 was fine\n"
-    " iteration        2/     500 | consumed samples:           32 | lm loss: 0.000000E+00 | loss scale: 1.0 "
-    "| number of "
-    "skipped iterations:   1 | number of nan iterations:   0 |\n"
-    " iteration        3/     500 | consumed samples:           48 | lm loss: INF | loss scale: 1.0 | grad "
-    "norm: inf | "
-    "number of skipped iterations:   0 | number of nan iterations:   0 |\n"
-    " validation loss at iteration 3 | lm loss value: 5.491602E+00 | lm loss PPL: 2.426456E+02 | \n";
-const char* const kTorchtitan =
-    "[rank1]:[titan] 2026-03-02 09:00:01,137 - root - INFO - Training starts at step 1\n"
-    "[rank1]:[titan] 2026-03-02 09:00:01,137 - root - INFO - \x1b[31mstep:  1  \x1b[32mloss:  7.98866  "
-    "\x1b[38;2;180;60;0mgrad_norm:  0.8519  \x1b[38;2;54;234;195mmemory:  3.25GiB(3.42%)  \x1b[34mtps: "
-    "12,000  "
-    "\x1b[35mmfu: 2.31%\x1b[39m\n"
-    "[rank0]:[titan] 2026-03-02 09:00:01,137 - root - INFO - \x1b[31mstep:  1  \x1b[32mloss:  nan  "
-    "\x1b[34mtps: 1,012,026  "
-    "mfu: N/A\x1b[39m\n"
-    "[rank0]:[titan] 2026-03-02 09:00:01,137 - root - INFO - validate step:  1  loss:  7.1234  tps: 99\n";
-
-std::string tbFile()
-{
-    std::string file = tfVersion(1000);
-    for (int step = 1; step <= 5; ++step)
-        file += tfScalar(step, "train/loss", 1.0f / float(step)) + tfScalar(step, "lr", 0.5f);
-    return file + tfText(5, "notes", "hello");
-}
-
-std::string wandbSmall()
-{
-    return wandbFile(
-        {wandbRun("abc", "group", 2, 1000),
-         wandbHistory(
-             0, {{{"loss"}, "3"}, {{"_step"}, "0"}, {{"_runtime"}, "1.5"}, {{"layer.0", "norm"}, "-0"}}),
-         wandbHistory(
-             1, {{{"loss"}, "NaN"}, {{"text"}, "\"12\""}, {{"none"}, "null"}, {{"_timestamp"}, "1.79e+09"}}),
-         wandbHistory(2, {{{"loss"}, "-Infinity"}, {{"hist"}, R"({"_type":"histogram"})"}})});
-}
 
 const LogSeries* find(const LogData& data, const std::string& tag, const std::string& run = {})
 {
@@ -99,7 +38,7 @@ class TestLogs : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
-    void init() { folder_ = std::make_unique<QTemporaryDir>(); }
+    void init() { folder_ = std::make_unique<LogFolder>(); }
 
     void crc32cIsThatOfTheStandard();
     void numbersKeepTheirPrintedDigits();
@@ -124,35 +63,12 @@ private Q_SLOTS:
     void ranksOfOneTrainingAreOneGroup();
     void theMoreExactTagIsTheQuantity();
     void whatIsNoLogIsRefused();
-    void everyCutGivesAPrefix_data();
-    void everyCutGivesAPrefix();
-    void flippedBytesNeverCrash_data();
-    void flippedBytesNeverCrash();
-    void aGigabyteOfZerosTakesNoMemory_data();
-    void aGigabyteOfZerosTakesNoMemory();
 
 private:
-    std::string write(const QString& name, const std::string& bytes)
-    {
-        const QString path = folder_->filePath(name);
-        QDir().mkpath(QFileInfo(path).path());
-        QFile file(path);
-        if (!file.open(QIODevice::WriteOnly) ||
-            file.write(bytes.data(), qint64(bytes.size())) != qint64(bytes.size()))
-            qFatal("cannot write %s", qPrintable(path));
-        return path.toStdString();
-    }
-    std::string root() const { return folder_->path().toStdString(); }
-    LogData read(const std::string& path)
-    {
-        Result<LogData> data = readLogs(path);
-        if (!data)
-            qWarning("%s", data.error().sentence().c_str());
-        return data ? std::move(data).value() : LogData();
-    }
-    void makeTrackio(const std::string& path, bool runIds);
+    std::string write(const QString& name, const std::string& bytes) { return folder_->write(name, bytes); }
+    std::string root() const { return folder_->root(); }
 
-    std::unique_ptr<QTemporaryDir> folder_;
+    std::unique_ptr<LogFolder> folder_;
 };
 
 void TestLogs::crc32cIsThatOfTheStandard() // RFC 3720, B.4
@@ -165,7 +81,7 @@ void TestLogs::crc32cIsThatOfTheStandard() // RFC 3720, B.4
 
 void TestLogs::numbersKeepTheirPrintedDigits()
 {
-    const LogData data = read(write("a.log", kMegatron));
+    const LogData data = readLog(write("a.log", kMegatron));
     QCOMPARE(*find(data, "lm loss")->printed, (PrintedDigits{true, 6}));
     QCOMPARE(*find(data, "grad norm")->printed, (PrintedDigits{false, 3}));
     QCOMPARE(*find(data, "consumed samples")->printed, (PrintedDigits{false, 0}));
@@ -181,7 +97,7 @@ void TestLogs::tfeventsKeepScalarsOnly()
         tfDouble(3, "exact", third, "scalars", false) + tfDouble(4, "exact", third, "", false) +
         tfDouble(3, "vector", third, "tensor", true) + tfDouble(4, "vector", third, "", false) +
         tfText(3, "words", "1.5");
-    const LogData data = read(write("events.out.tfevents.1", bytes));
+    const LogData data = readLog(write("events.out.tfevents.1", bytes));
     QCOMPARE(data.problems.size(), 0u);
     QCOMPARE(data.series.size(), 2u);
     const LogSeries& a = *find(data, "a");
@@ -196,7 +112,7 @@ void TestLogs::tfeventsOfOneFolderAreReadInTheOrderTheyWereBegun()
     write("events.out.tfevents.5.host.1.10", tfVersion(2000) + tfScalar(3, "a", 3));
     write("events.out.tfevents.5.host.1.9", tfVersion(1000) + tfScalar(1, "a", 1) + tfScalar(2, "a", 2));
     write("sub/rank_7/events.out.tfevents.5.host.1.2", tfVersion(1) + tfScalar(9, "a", 9));
-    const LogData data = read(root());
+    const LogData data = readLog(root());
     QCOMPARE(data.series.size(), 2u);
     QCOMPARE(data.series[0].steps, (Steps{1, 2, 3}));
     QVERIFY(!data.series[0].rank);
@@ -209,7 +125,7 @@ void TestLogs::aStartEventSupersedesWithoutADescent()
     const std::string bytes = tfVersion(1000) + tfScalar(1, "a", 1) + tfScalar(2, "a", 2) +
                               tfScalar(3, "a", 3) + tfScalar(3, "b", 3) + tfStart(3) + tfScalar(3, "a", 30) +
                               tfScalar(4, "a", 40);
-    const LogData data = read(write("events.out.tfevents.1", bytes));
+    const LogData data = readLog(write("events.out.tfevents.1", bytes));
     QCOMPARE(find(data, "a")->superseded, (Ranges{{2, 2}}));
     QCOMPARE(find(data, "b")->superseded, (Ranges{{0, 0}}));
     QCOMPARE(find(data, "a")->steps.size(), 5u);
@@ -220,7 +136,7 @@ void TestLogs::aRecordWithAWrongChecksumIsSkippedAndTheRestRead()
     std::string damaged = tfScalar(2, "a", 2);
     damaged[14] = char(damaged[14] ^ 1);
     const std::string before = tfVersion(1000) + tfScalar(1, "a", 1);
-    const LogData data = read(write("events.out.tfevents.1", before + damaged + tfScalar(3, "a", 3)));
+    const LogData data = readLog(write("events.out.tfevents.1", before + damaged + tfScalar(3, "a", 3)));
     QCOMPARE(find(data, "a")->steps, (Steps{1, 3}));
     QCOMPARE(data.problems.size(), 1u);
     QCOMPARE(data.problems[0].offset, std::optional<std::uint64_t>(before.size()));
@@ -231,7 +147,7 @@ void TestLogs::aWrongLengthEndsTheFile()
     std::string damaged = tfScalar(2, "a", 2);
     damaged[0] = char(damaged[0] ^ 1);
     const std::string before = tfVersion(1000) + tfScalar(1, "a", 1);
-    const LogData data = read(write("events.out.tfevents.1", before + damaged + tfScalar(3, "a", 3)));
+    const LogData data = readLog(write("events.out.tfevents.1", before + damaged + tfScalar(3, "a", 3)));
     QCOMPARE(find(data, "a")->steps, (Steps{1}));
     QCOMPARE(data.problems.size(), 1u);
     QCOMPARE(data.problems[0].offset, std::optional<std::uint64_t>(before.size()));
@@ -243,7 +159,7 @@ void TestLogs::aLengthOf2To63IsAProblem()
     const std::string head = tfHead(std::uint64_t(1) << 63);
     QCOMPARE(head.substr(0, 8), length);
     const LogData data =
-        read(write("events.out.tfevents.1", tfVersion(1000) + tfScalar(1, "a", 1) + head + "rest"));
+        readLog(write("events.out.tfevents.1", tfVersion(1000) + tfScalar(1, "a", 1) + head + "rest"));
     QCOMPARE(find(data, "a")->steps, (Steps{1}));
     QCOMPARE(data.problems.size(), 1u);
 }
@@ -254,7 +170,7 @@ void TestLogs::wandbRecordsOverSeveralBlocks()
         wandbFile({wandbRun("abc", "g", 2, 1000), wandbHistory(0, {{{"loss"}, "3"}, {{"a", "b"}, "-0"}}),
                    wandbHistory(1, {{{"long"}, "\"" + std::string(100000, 'x') + "\""}, {{"loss"}, "NaN"}}),
                    wandbHistory(2, {{{"layer.0"}, "1"}, {{"loss"}, "-Infinity"}})});
-    const LogData data = read(write("run-abc.wandb", bytes));
+    const LogData data = readLog(write("run-abc.wandb", bytes));
     QCOMPARE(data.problems.size(), 0u);
     QCOMPARE(data.series.size(), 3u);
     const LogSeries& loss = *find(data, "loss");
@@ -277,14 +193,14 @@ void TestLogs::wandbGoesOnBehindADamagedChunk()
         records.push_back(wandbHistory(step, {{{"loss"}, std::to_string(step)}}));
     std::string bytes = wandbFile(records);
     bytes[at + 10] = char(bytes[at + 10] ^ 1);
-    LogData data = read(write("run-abc.wandb", bytes));
+    LogData data = readLog(write("run-abc.wandb", bytes));
     QCOMPARE(find(data, "loss")->steps, (Steps{1, 3, 4}));
     QCOMPARE(data.problems.size(), 1u);
     QCOMPARE(data.problems[0].offset, std::optional<std::uint64_t>(at));
     // A wrong length: nothing of this block can be trusted, the next block can.
     bytes = wandbFile(records);
     bytes[at + 5] = char(0x7f);
-    data = read(write("run-abc.wandb", bytes));
+    data = readLog(write("run-abc.wandb", bytes));
     QCOMPARE(find(data, "loss")->steps, (Steps{1}));
     QCOMPARE(data.problems.size(), 1u);
 }
@@ -296,7 +212,7 @@ void TestLogs::wandbOfOneIdIsOneRun()
                                         wandbHistory(5, {{{"l"}, "5"}})}));
     write("a/run-abc.wandb", wandbFile({wandbRun("abc", "", {}, 2000), wandbHistory(3, {{{"l"}, "3"}}),
                                         wandbHistory(6, {{{"l"}, "6"}})}));
-    const LogData data = read(root());
+    const LogData data = readLog(root());
     QCOMPARE(data.series.size(), 1u);
     QCOMPARE(data.series[0].steps, (Steps{1, 5, 3, 6}));
     QCOMPARE(data.series[0].superseded, (Ranges{{1, 1}}));
@@ -306,7 +222,7 @@ void TestLogs::hfRowsOfACutFile()
 {
     const std::string whole = kHf;
     const std::size_t good = whole.find("\"step\": 1}") + 10;
-    const LogData data = read(write("trainer_state.json", whole.substr(0, whole.find("NaN") + 1)));
+    const LogData data = readLog(write("trainer_state.json", whole.substr(0, whole.find("NaN") + 1)));
     QCOMPARE(find(data, "loss")->steps, (Steps{1}));
     QCOMPARE(data.problems.size(), 1u);
     QCOMPARE(data.problems[0].offset, std::optional<std::uint64_t>(good));
@@ -314,7 +230,7 @@ void TestLogs::hfRowsOfACutFile()
 
 void TestLogs::hfHidesANan()
 {
-    const LogData data = read(write("state.json", kHf)); // the name does not matter
+    const LogData data = readLog(write("state.json", kHf)); // the name does not matter
     QCOMPARE(data.problems.size(), 0u);
     QCOMPARE(data.hiddenNanSteps, (Steps{2}));
     QCOMPARE(find(data, "loss")->values, (std::vector<double>{0.75, 0.0, 1e-300}));
@@ -326,16 +242,16 @@ void TestLogs::hfHidesANan()
 void TestLogs::csvWithQuotesAndACutLine()
 {
     const std::string whole = kCsv;
-    LogData data = read(write("x/metrics.csv", whole));
+    LogData data = readLog(write("x/metrics.csv", whole));
     QCOMPARE(data.problems.size(), 0u);
     const LogSeries& loss = *find(data, "loss, \"raw\"");
     QCOMPARE(loss.steps, (Steps{0, 1, 2}));
     QVERIFY(loss.values[0] == 0.5 && std::isnan(loss.values[1]) && std::isinf(loss.values[2]));
     QCOMPARE(find(data, "val")->steps, (Steps{1}));
-    data = read(write("y/metrics.csv", "step,a,b,c\n0,1e999,-1e999,+1e-999\n")); // as strtod reads them
+    data = readLog(write("y/metrics.csv", "step,a,b,c\n0,1e999,-1e999,+1e-999\n")); // as strtod reads them
     QVERIFY(std::isinf(find(data, "a")->values[0]) && find(data, "b")->values[0] < 0 &&
             find(data, "c")->values[0] == 0);
-    data = read(write("x/metrics.csv", whole + "1,0.12"));
+    data = readLog(write("x/metrics.csv", whole + "1,0.12"));
     QCOMPARE(find(data, "loss, \"raw\"")->steps, (Steps{0, 1, 2}));
     QCOMPARE(data.problems.size(), 1u);
     QCOMPARE(data.problems[0].offset, std::optional<std::uint64_t>(whole.size()));
@@ -343,7 +259,7 @@ void TestLogs::csvWithQuotesAndACutLine()
 
 void TestLogs::megatronLines()
 {
-    const LogData data = read(write("a.log", kMegatron));
+    const LogData data = readLog(write("a.log", kMegatron));
     QCOMPARE(data.problems.size(), 0u);
     QCOMPARE(find(data, "lm loss")->steps, (Steps{1, 2, 3}));
     QCOMPARE(find(data, "lm loss")->values[0], 10.5885);
@@ -353,7 +269,7 @@ void TestLogs::megatronLines()
     QCOMPARE(find(data, "lm loss validation ppl")->steps, (Steps{3}));
     QCOMPARE(data.hiddenNanSteps, (Steps{2}));
     // Forks: another date, a progress bar before it, no bar at the end.
-    const LogData fork = read(write(
+    const LogData fork = readLog(write(
         "b.log", "10%|#\r2026-03-02 09:00:00,1 iteration 7/ 9 | lm loss: 2.5E+00 | grad norm: 1.250\n"));
     QCOMPARE(find(fork, "grad norm")->steps, (Steps{7}));
     QCOMPARE(fork.series.size(), 2u);
@@ -361,7 +277,7 @@ void TestLogs::megatronLines()
 
 void TestLogs::torchtitanLines()
 {
-    const LogData data = read(write("a.txt", kTorchtitan));
+    const LogData data = readLog(write("a.txt", kTorchtitan));
     const auto of = [&](int rank, const std::string& tag) {
         const auto found = std::find_if(data.series.begin(), data.series.end(),
                                         [&](const LogSeries& s) { return s.rank == rank && s.tag == tag; });
@@ -386,13 +302,13 @@ void TestLogs::launcherFoldersAreRanksAndAttempts()
     write("id_x/attempt_10/3/stdout.log", line(2, 12) + line(3, 13));
     write("id_x/attempt_2/3/stdout.log", line(1, 1) + line(2, 2));
     write("id_x/attempt_2/0/stdout.log", line(1, 1));
-    const LogData data = read(root());
+    const LogData data = readLog(root());
     QCOMPARE(data.runs.size(), 1u);
     QCOMPARE(data.runs[0].run, std::string("id_x"));
     QCOMPARE(data.series.size(), 2u);
     const LogSeries& three = data.series[0].rank == 3 ? data.series[0] : data.series[1];
     QCOMPARE(three.steps, (Steps{1, 2, 2, 3}));
-    QCOMPARE(read(root() + "/id_x/attempt_2/3/stdout.log").series.at(0).rank, std::optional(3));
+    QCOMPARE(readLog(root() + "/id_x/attempt_2/3/stdout.log").series.at(0).rank, std::optional(3));
 }
 
 void TestLogs::aStepBackSupersedes()
@@ -400,38 +316,16 @@ void TestLogs::aStepBackSupersedes()
     std::string csv = "step,a,b\n";
     for (const int step : {1, 5, 7, 6, 8, 2, 3})
         csv += std::to_string(step) + "," + std::to_string(step) + (step == 7 || step == 8 ? ",1\n" : ",\n");
-    const LogData data = read(write("metrics.csv", csv));
+    const LogData data = readLog(write("metrics.csv", csv));
     QCOMPARE(find(data, "a")->superseded, (Ranges{{1, 4}}));
     QCOMPARE(find(data, "b")->superseded, Ranges());
-}
-
-void TestLogs::makeTrackio(const std::string& path, bool runIds)
-{
-    using store::Database;
-    Result<Database> database = Database::open(store::fileUri(path), Database::Mode::Create, path);
-    QVERIFY(database.ok());
-    const std::string id = runIds ? "run_id TEXT, " : "";
-    const std::string one = runIds ? "'i1', " : "", two = runIds ? "'i2', " : "";
-    const std::vector<std::string> all = {
-        "PRAGMA journal_mode = DELETE",
-        "CREATE TABLE metrics (id INTEGER PRIMARY KEY, " + id + "run_name TEXT, step INTEGER, metrics TEXT)",
-        "CREATE TABLE configs (" + id + "run_name TEXT, config TEXT)",
-        "INSERT INTO configs VALUES(" + one + R"('one', CAST('{"rank":0,"_Group":"g"}' AS BLOB)))",
-        "INSERT INTO metrics VALUES(1, " + one +
-            R"('one', 0, CAST('{"loss":1.5,"scaler":{"scale":65536}}' AS BLOB)))",
-        "INSERT INTO metrics VALUES(2, " + two +
-            R"('two', 5, CAST('{"loss":"Infinity","ok":true,"word":"x"}' AS BLOB)))",
-        "INSERT INTO metrics VALUES(3, " + one + R"('one', 1, CAST('{"loss":"NaN"}' AS BLOB)))",
-        "INSERT INTO metrics VALUES(4, " + one + "'one', 2, 'no json')"};
-    for (const std::string& sql : all)
-        QVERIFY2(database->execute(sql.c_str()).ok(), sql.c_str());
 }
 
 void TestLogs::trackioWithoutAndWithWal()
 {
     const std::string path = folder_->filePath("my.db").toStdString();
     makeTrackio(path, true);
-    LogData data = read(path);
+    LogData data = readLog(path);
     QCOMPARE(data.series.size(), 3u);
     QCOMPARE(find(data, "loss", "one")->steps, (Steps{0, 1}));
     QCOMPARE(find(data, "loss", "one")->rank, std::optional(0));
@@ -452,7 +346,7 @@ void TestLogs::trackioWithoutAndWithWal()
     };
     const QByteArray before = content(""), wal = content("-wal");
     QVERIFY(!wal.isEmpty());
-    data = read(path);
+    data = readLog(path);
     QCOMPARE(find(data, "loss", "one")->steps, (Steps{0, 1, 3}));
     QVERIFY(content("") == before && content("-wal") == wal);
 }
@@ -461,7 +355,7 @@ void TestLogs::trackioOfBeforeRunIds()
 {
     const std::string path = folder_->filePath("old.db").toStdString();
     makeTrackio(path, false);
-    const LogData data = read(path);
+    const LogData data = readLog(path);
     QCOMPARE(data.series.size(), 3u);
     QCOMPARE(find(data, "loss", "one")->rank, std::optional(0));
 }
@@ -478,7 +372,7 @@ void TestLogs::ranksOfOneTrainingAreOneGroup()
         write(QString("twice/%1/run-t%1.wandb").arg(rank),
               wandbFile({wandbRun("t" + number, "same", 0, 5), wandbHistory(1, {{{"loss"}, "1"}})}));
     }
-    const LogData data = read(root());
+    const LogData data = readLog(root());
     const std::vector<LogGroup> groups = rankGroups(data);
     std::vector<std::string> names;
     for (const LogGroup& group : groups)
@@ -509,138 +403,8 @@ void TestLogs::whatIsNoLogIsRefused()
     QVERIFY(!readLogs(root()));
     const Result<LogData> noValues = readLogs(write("c.csv", "loss,step\r\n"));
     QVERIFY(noValues.ok() && noValues->series.empty() && noValues->problems.empty());
-    QCOMPARE(read(write("run-b.wandb", wandbFile({}))).problems.size(), 1u);
+    QCOMPARE(readLog(write("run-b.wandb", wandbFile({}))).problems.size(), 1u);
     QVERIFY(readLogs(write("run-a.wandb", ":W")).ok()); // named like one: a problem, not a refusal
-}
-
-void TestLogs::everyCutGivesAPrefix_data()
-{
-    QTest::addColumn<QByteArray>("name");
-    QTest::addColumn<QByteArray>("bytes");
-    const auto row = [](const char* name, const std::string& bytes) {
-        QTest::newRow(name) << QByteArray(name) << QByteArray::fromStdString(bytes);
-    };
-    row("events.out.tfevents.1", tbFile());
-    row("run-abc.wandb", wandbSmall());
-    row("trainer_state.json", kHf);
-    row("metrics.csv", kCsv);
-    row("megatron.log", kMegatron);
-    row("torchtitan.log", kTorchtitan);
-    const std::string path = folder_ ? folder_->filePath("t.db").toStdString()
-                                     : QDir::temp().filePath("lockstep-t.db").toStdString();
-    QFile::remove(QString::fromStdString(path));
-    makeTrackio(path, true);
-    QFile file(QString::fromStdString(path));
-    QVERIFY(file.open(QIODevice::ReadOnly));
-    row("trackio.db", file.readAll().toStdString());
-    file.remove();
-}
-
-void TestLogs::everyCutGivesAPrefix()
-{
-    QFETCH(QByteArray, name);
-    QFETCH(QByteArray, bytes);
-    const LogData whole = read(write(QString::fromUtf8(name), bytes.toStdString()));
-    QVERIFY(!whole.series.empty());
-    const qsizetype stride = bytes.size() > 4096  ? 127
-                             : bytes.size() > 600 ? 3
-                                                  : 1; // prime: no period of the format
-    for (qsizetype cut = 0; cut < bytes.size(); cut += stride) {
-        const Result<LogData> part = readLogs(write(QString::fromUtf8(name), bytes.left(cut).toStdString()));
-        if (!part)
-            continue; // nothing in it yet
-        for (const LogSeries& series : part->series) {
-            const auto same = std::find_if(whole.series.begin(), whole.series.end(), [&](const LogSeries& s) {
-                return s.tag == series.tag && s.run == series.run &&
-                       (s.rank == series.rank || !series.rank); // a configuration may be cut off
-            });
-            QVERIFY2(same != whole.series.end(),
-                     qPrintable(QString("cut %1: %2").arg(cut).arg(QString::fromStdString(series.tag))));
-            QVERIFY(series.steps.size() <= same->steps.size());
-            QVERIFY(std::equal(series.steps.begin(), series.steps.end(), same->steps.begin()));
-            for (std::size_t i = 0; i < series.values.size(); ++i)
-                QVERIFY(std::isnan(series.values[i]) ? std::isnan(same->values[i])
-                                                     : series.values[i] == same->values[i]);
-        }
-    }
-}
-
-void TestLogs::flippedBytesNeverCrash_data()
-{
-    everyCutGivesAPrefix_data();
-}
-
-void TestLogs::flippedBytesNeverCrash()
-{
-    QFETCH(QByteArray, name);
-    QFETCH(QByteArray, bytes);
-    std::mt19937 random(7);
-    for (int round = 0; round < 100; ++round) {
-        QByteArray changed = bytes;
-        for (int i = 0; i < 1 + round % 4; ++i)
-            changed[qsizetype(random() % std::size_t(changed.size()))] = char(random());
-        const Result<LogData> data = readLogs(write(QString::fromUtf8(name), changed.toStdString()));
-        if (data)
-            for (const LogSeries& series : data->series)
-                QCOMPARE(series.steps.size(), series.values.size());
-        else
-            QVERIFY(!data.error().what.empty() && !data.error().fix.empty());
-    }
-}
-
-namespace {
-
-// The most memory this process has had, in bytes; setting the counter back needs Linux.
-qint64 peakMemory(bool reset)
-{
-    if (reset) {
-        QFile clear("/proc/self/clear_refs");
-        if (clear.open(QIODevice::WriteOnly))
-            clear.write("5");
-    }
-    QFile status("/proc/self/status");
-    if (!status.open(QIODevice::ReadOnly))
-        return -1;
-    for (const QByteArray& line : status.readAll().split('\n'))
-        if (line.startsWith("VmHWM:"))
-            return line.mid(6).trimmed().split(' ').front().toLongLong() * 1024;
-    return -1;
-}
-
-} // namespace
-
-void TestLogs::aGigabyteOfZerosTakesNoMemory_data()
-{
-    QTest::addColumn<QByteArray>("name");
-    QTest::addColumn<QByteArray>("head");
-    const auto row = [](const char* name, const std::string& head) {
-        QTest::newRow(name) << QByteArray(name) << QByteArray::fromStdString(head);
-    };
-    row("events.out.tfevents.1", tbFile());
-    row("events.out.tfevents.2", tbFile() + tfHead(900 << 20)); // one record of nearly all of it
-    row("run-abc.wandb", wandbSmall());
-    row("trainer_state.json", std::string(kHf).substr(0, 200));
-    row("metrics.csv", kCsv);
-    row("megatron.log", kMegatron);
-    row("zeros.log", "");
-    row("zeros.tfevents.1", "");
-    row("zeros.wandb", "");
-    row("zeros.db", "SQLite format 3" + std::string(1, '\0'));
-}
-
-void TestLogs::aGigabyteOfZerosTakesNoMemory()
-{
-    QFETCH(QByteArray, name);
-    QFETCH(QByteArray, head);
-    const std::string path = write(QString::fromUtf8(name), head.toStdString());
-    QVERIFY(QFile(QString::fromStdString(path)).resize(qint64(1) << 30)); // a hole: takes no disk
-    const qint64 before = peakMemory(true);
-    if (before < 0)
-        QSKIP("the system does not tell the memory of a process (/proc/self/status); run it on Linux");
-    const Result<LogData> data = readLogs(path);
-    const qint64 used = peakMemory(false) - before;
-    QVERIFY2(used < (64 << 20), qPrintable(QString("%1 MB more").arg(used >> 20)));
-    QVERIFY(!data || !data->problems.empty());
 }
 
 QTEST_APPLESS_MAIN(TestLogs)
